@@ -1,0 +1,107 @@
+"""What a backend is: a handful of small operations on a device, and where backends are found.
+
+A backend is an object that satisfies `Backend`, registered under the entry-point group ``nomp.backends`` (the name is
+the backend's; the value is a callable without arguments that makes it).  ``tests/backends`` holds the conformance test:
+what passes it is a backend.  Backends import this module, `diagnostics` and nothing else of nomp.
+
+Errors: `BackendError` for what the device or its driver refuses; it becomes an N5xx or N6xx diagnostic further up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any, Protocol
+
+GROUP = "nomp.backends"
+
+
+class BackendError(Exception):
+    """The device or its driver refused.  *log* is the device compiler's output, where there is one."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """What scripts, schedules and `nomp devices` know of a device.  Sizes in bytes; *type* is cpu, gpu or accelerator."""
+
+    backend: str
+    dialect: str
+    platform: str
+    name: str
+    vendor: str
+    driver: str
+    type: str
+    arch: str
+    max_threads_per_block: int
+    local_mem_bytes: int
+    global_mem_bytes: int
+    compute_units: int
+    warp_size: int
+    pointer_arithmetic: bool = False
+
+    def context(self) -> dict[str, str | int]:
+        """The dictionary that transform and annotation scripts get (libnomp's keys, and more of the same form)."""
+        device = {
+            "name": self.name, "vendor": self.vendor, "driver": self.driver, "type": self.type, "arch": self.arch,
+            "max_threads_per_block": self.max_threads_per_block, "local_mem_bytes": self.local_mem_bytes,
+            "compute_units": self.compute_units, "warp_size": self.warp_size,
+        }  # fmt: skip
+        return {"backend::name": self.backend} | {f"device::{key}": value for key, value in device.items()}
+
+
+class Kernel(Protocol):
+    """An entry point of a compiled program."""
+
+    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+        """Enqueue; *arguments* are buffers (what `Device.alloc` returned) and, for scalars, NumPy scalars of the
+        declared type.  *grid* counts groups; both have the same length, one to three.  Returns at once."""
+
+
+class Device(Protocol):
+    """An open device with one in-order queue: operations happen in the order of the calls."""
+
+    info: DeviceInfo
+
+    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> Mapping[str, Kernel]:
+        """Compile *text*; *signatures* gives, for each entry point, the type of each argument (None for a buffer)."""
+
+    def alloc(self, nbytes: int) -> Any:
+        """A buffer of at least *nbytes* (> 0) bytes, its contents undefined."""
+
+    def free(self, buffer: Any) -> None:
+        """Give *buffer* back; kernels already enqueued may still use it."""
+
+    def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+        """Host memory at *address* to *buffer* from byte *offset* on; the host memory may be reused on return."""
+
+    def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+        """*buffer* from byte *offset* on to host memory at *address*; done on return."""
+
+    def sync(self) -> None:
+        """Wait for everything enqueued."""
+
+    def close(self) -> None:
+        """Release the device; buffers and kernels become invalid.  May be called twice."""
+
+
+class Backend(Protocol):
+    """A way to reach devices.  Making one and listing its devices must not fail where there is no hardware."""
+
+    name: str
+
+    def devices(self) -> Sequence[Sequence[DeviceInfo]]:
+        """The devices of each platform, in driver order.  `BackendError` says why there are none."""
+
+    def open(self, platform: int, device: int) -> Device:
+        """Open one device.  `BackendError` for an index out of range or a device that cannot be used."""
+
+
+def registered() -> dict[str, Callable[[], Backend]]:
+    """The installed backends by name, not yet made (a backend's module is imported when it is made)."""
+    found = entry_points(group=GROUP)
+    return {entry.name: (lambda entry=entry: entry.load()()) for entry in found}

@@ -1,0 +1,97 @@
+"""The record of a compiled kernel: all that a launcher needs, as plain data (JSON both ways).
+
+Made by `codegen`, read by `runtime.kernel` and by the backends.  Two small environments describe a launch: the region's
+scalar parameters (the host's values, by name) give `DeviceSource.values`; these, by name, give the grid.  Expressions
+are `region.Expr`, evaluated by `arithmetic.evaluate` with C's rules.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from nomp import region
+
+ArgumentKind = Literal["buffer", "value", "scratch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What one compiled kernel may take for granted, decided anew at each launch (see `runtime.ranges`).
+
+    *no_wrap*: unsigned arithmetic in subscripts and bounds does not wrap around, so it is affine.  *index32*: every
+    index fits in 32 bits.  *offsets*: some array's mapped range does not start at the element that the host's pointer
+    names, so each array comes with an offset in elements (devices that do pointer arithmetic never need it).
+    """
+
+    no_wrap: bool = False
+    index32: bool = False
+    offsets: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A scalar kernel argument: *expr* over the region's scalar parameters, converted to *dtype*.
+
+    The element offset of array ``a`` is the value *name* with ``offset_of="a"`` (int64), which the launcher fills in.
+    """
+
+    name: str
+    dtype: str
+    expr: region.Expr | None = None
+    offset_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A device buffer that lives for one launch: *size* elements (over the values) of *dtype*."""
+
+    name: str
+    dtype: str
+    size: region.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of an entry point: the buffer of parameter *name*, the value *name*, or the scratch buffer *name*."""
+
+    kind: ArgumentKind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One entry point: *grid* (groups) and *block* (items a group) have one to three expressions over the values."""
+
+    entry: str
+    arguments: tuple[Argument, ...]
+    grid: tuple[region.Expr, ...]
+    block: tuple[region.Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSource:
+    """*text* in *dialect* (``opencl``, ``cuda``) and how to launch it.  A launch whose grid has a zero does nothing."""
+
+    name: str
+    dialect: str
+    text: str
+    values: tuple[Value, ...]
+    scratch: tuple[Scratch, ...]
+    launches: tuple[Launch, ...]
+    remarks: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """This record as JSON text."""
+        return json.dumps(region.encode(self), separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> DeviceSource:
+        """The record that `to_json` wrote."""
+        source = region.decode(json.loads(text))
+        assert isinstance(source, DeviceSource)
+        return source
+
+
+region.register_nodes(DeviceSource, Value, Scratch, Argument, Launch)

@@ -1,0 +1,137 @@
+"""Diagnostics: what every stage says about the user's input, and how it is shown.
+
+In: a code of the table in ``nomp/codes``, a place and a message.  Out: a `Diagnostic`, a plain value that renders
+itself as text (gcc's form with a caret) or as JSON.  Errors are values first; `NompError` carries them up the stack.
+Everything in nomp imports this module; it imports nothing of nomp.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "remark", "note"]
+
+_sources: dict[str, tuple[str, ...]] = {}
+
+
+def register_source(file: str, text: str) -> None:
+    """Make *text* the contents of *file* for carets (for text that is on no disk, or may have changed there)."""
+    _sources[file] = tuple(text.splitlines())
+
+
+def source_line(file: str, line: int) -> str | None:
+    """The text of the 1-based *line* of *file*, or None where it cannot be had."""
+    if file not in _sources:
+        try:
+            text = Path(file).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+        register_source(file, text)
+    lines = _sources[file]
+    return lines[line - 1] if 0 < line <= len(lines) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one source line: 1-based line and column, both in characters; *length* characters long."""
+
+    file: str
+    line: int
+    column: int = 1
+    length: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A second stretch of the same line, with a few words under it."""
+
+    span: Span
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A related place (or a remark without one) printed under the message."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message.  *code* names a page of ``nomp explain``; *help* is the next step for the user."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    severity: Severity = "error"
+    labels: tuple[Label, ...] = ()
+    notes: tuple[Note, ...] = ()
+    help: str | None = None
+
+    def render(self) -> str:
+        """The message as text: gcc's first line, the source line with carets, notes, help."""
+        prefix = f"{self.span}: " if self.span else "nomp: "
+        parts = [f"{prefix}{self.severity}: {self.message} [{self.code}]"]
+        if self.span:
+            parts += _snippet(self.span, self.labels)
+        for note in self.notes:
+            parts.append(f"{note.span}: note: {note.message}" if note.span else f"note: {note.message}")
+            if note.span:
+                parts += _snippet(note.span, ())
+        if self.help:
+            parts.append(f"help: {self.help}")
+        return "\n".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The message as plain data, in the form of ``--diagnostics=json``."""
+        place = {"file": self.span.file, "line": self.span.line, "column": self.span.column} if self.span else {}
+        notes = [{"message": n.message, **({"file": n.span.file, "line": n.span.line} if n.span else {})} for n in self.notes]
+        data: dict[str, Any] = {"code": self.code, "severity": self.severity, **place, "message": self.message}
+        return data | ({"notes": notes} if notes else {}) | ({"help": self.help} if self.help else {})
+
+
+def _width(text: str) -> int:
+    """Columns that *text* takes on a terminal (tabs are drawn as one)."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _snippet(span: Span, labels: Iterable[Label]) -> list[str]:
+    text = source_line(span.file, span.line)
+    if text is None:
+        return []
+    text = text.replace("\t", " ")
+    marks = sorted((Label(span), *labels), key=lambda label: label.span.column)
+    ruler = ""
+    for mark in marks:
+        start = _width(text[: mark.span.column - 1])
+        length = max(1, _width(text[mark.span.column - 1 : mark.span.column - 1 + mark.span.length]))
+        ruler = ruler.ljust(start) + "^" + "~" * (length - 1) + (f" {mark.text}" if mark.text else "")
+    return [f"{span.line:>5} | {text}", f"      | {ruler}"]
+
+
+@dataclass(eq=False)
+class NompError(Exception):
+    """Carries one or more error diagnostics to whoever shows them (driver, C API, Python caller)."""
+
+    diagnostics: tuple[Diagnostic, ...] = field(default=())
+
+    @property
+    def code(self) -> str:
+        """The code of the first diagnostic."""
+        return self.diagnostics[0].code
+
+    def __str__(self) -> str:
+        return "\n".join(d.render() for d in self.diagnostics)
+
+
+def error(code: str, message: str, span: Span | None = None, **more: Any) -> NompError:
+    """A `NompError` of one diagnostic, to be raised."""
+    return NompError((Diagnostic(code, message, span, **more),))

@@ -1,0 +1,375 @@
+"""The loop IR: one annotated loop, typed, between the source languages and loopy.
+
+In: what a front end read (`frontend.clang`, `frontend.python`).  Out: plain frozen dataclasses that lowering,
+dependence analysis and the launcher read, with a JSON round trip (`Region.to_json`, `Region.from_json`), in which form
+the driver embeds a region in the host program.
+
+Every expression carries the type that the source language gives it *after* its conversions: both operands of an
+arithmetic `Binary` already have the node's type, a `Cast` stands wherever the language converts.  So later stages only
+spell types out and never guess them.  Types are NumPy names: ``bool int8 ... int64 uint8 ... uint64 float32 float64``.
+
+Names are unique in a region: a loop counter or local whose name is taken gets ``_`` appended until it is free.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from nomp.diagnostics import Span
+
+ParamKind = Literal["scalar", "array", "cell", "counter"]
+Relation = Literal["<", "<=", ">", ">=", "!="]
+
+
+class Place(NamedTuple):
+    """Where a node stands in the region's file: 1-based line and column, length in characters."""
+
+    line: int
+    column: int
+    length: int
+
+
+NOWHERE = Place(0, 0, 0)
+
+# ------------------------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A number, already folded: literals, enum constants, ``sizeof``, constant macros."""
+
+    value: int | float
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A scalar: a loop counter, a scalar parameter, a local scalar, or a scalar cell (see `Param`)."""
+
+    name: str
+    dtype: str
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An element of an array parameter or local array.  *index* has one integer expression a dimension."""
+
+    array: str
+    index: tuple[Expr, ...]
+    dtype: str
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``- ~ !``; the operand is already promoted.  ``!`` gives int32."""
+
+    op: str
+    operand: Expr
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``+ - * / % << >> & | ^`` in the node's type (C semantics: truncating ``/`` and ``%``, unsigned wrap-around).
+
+    Comparisons (``< <= > >= == !=``) have operands of one common type and give int32, as ``&& ||`` do.
+    Launch expressions that stages after lowering build may also use ``// min max`` on int64.
+    """
+
+    op: str
+    left: Expr
+    right: Expr
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion, explicit or implicit, to *dtype*."""
+
+    operand: Expr
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """``cond ? then : other``; only the chosen branch is evaluated."""
+
+    cond: Expr
+    then: Expr
+    other: Expr
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A mathematical function under its C name without a type suffix (``sqrt`` for ``sqrtf``); arguments are converted."""
+
+    function: str
+    args: tuple[Expr, ...]
+    dtype: str
+    place: Place = NOWHERE
+
+
+Expr = Const | Var | Load | Unary | Binary | Cast | Select | Call
+
+# -------------------------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target = value``; compound assignments are expanded, *value* is already converted to the target's type."""
+
+    target: Var | Load
+    value: Expr
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A local scalar (*shape* is empty) or array.  An array's initialiser list becomes assignments after it."""
+
+    name: str
+    dtype: str
+    shape: tuple[Expr, ...] = ()
+    init: Expr | None = None
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """A conditional; *cond* is any scalar expression, true when not zero."""
+
+    cond: Expr
+    then: tuple[Stmt, ...]
+    other: tuple[Stmt, ...] = ()
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``for (i = lower; i RELATION upper; i += step) body`` with *iname* as the counter's unique name.
+
+    *lower* and *step* are converted to the counter's type *dtype*.  *upper* has the comparison's common type, to which
+    the counter is converted before it is compared.  Both are evaluated once, before the loop: a front end refuses
+    loops whose body changes them or the counter.  *final* names a ``counter`` parameter (declared before the region)
+    that holds the counter's last value afterwards; None where the header declares the counter.
+    """
+
+    iname: str
+    dtype: str
+    lower: Expr
+    relation: Relation
+    upper: Expr
+    step: Expr
+    body: tuple[Stmt, ...]
+    final: str | None = None
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Leave the innermost loop (never the annotated one)."""
+
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on with the next iteration of the innermost loop."""
+
+    place: Place = NOWHERE
+
+
+Stmt = Assign | Declare | If | For | Break | Continue
+
+# ------------------------------------------------------------------------------------------ parameters, clauses
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """What the region takes from the host, in launch order.
+
+    *kind* ``scalar``: read only, passed by the address of its value, evaluated at the launch.  ``array``: the address
+    of element 0; *shape* has an expression a dimension, None where the extent is not known (only the first may be).
+    ``cell``: one element that the region writes (an outer scalar, or ``s[index]`` of a reduce clause), passed by the
+    address of ``s``; in the region it is the scalar ``Var(name)``, and it need not be mapped: the runtime copies it
+    to the device and back.  ``counter``: the address of an outer loop counter, which the runtime sets after the launch.
+    *host* is the C expression (of the type that *kind* says) in the host program; it is evaluated once a launch.
+    """
+
+    name: str
+    dtype: str
+    kind: ParamKind = "scalar"
+    host: str = ""
+    shape: tuple[Expr | None, ...] = ()
+    index: Expr | None = None
+    reads: bool = True
+    writes: bool = False
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """``transform("module", "function", key=value ...)``."""
+
+    module: str
+    function: str
+    arguments: tuple[tuple[str, int | float | str], ...] = ()
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """``reduce("var", "op")``: *name* is the parameter (a ``cell``) that the region accumulates into with *op*."""
+
+    name: str
+    op: str
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """The clauses of a ``for`` pragma.  *jit* names scalar parameters whose value is baked into the kernel."""
+
+    transforms: tuple[Script, ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+    reductions: tuple[Reduction, ...] = ()
+    jit: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What becomes one kernel: an annotated loop (*body* is that `For` alone), or the body of a function of the C API.
+
+    *line* is the pragma's; *text* holds the source lines from *first_line* on, for messages.
+
+    *overwrite*: a reduction ignores the cell's value before the launch (the C API's ``reduce``, see LANGUAGE.md 4).
+    """
+
+    name: str
+    file: str
+    line: int
+    params: tuple[Param, ...]
+    body: tuple[Stmt, ...]
+    clauses: Clauses = Clauses()
+    first_line: int = 0
+    text: tuple[str, ...] = ()
+    overwrite: bool = False
+    VERSION: ClassVar[int] = 1
+
+    def span(self, place: Place) -> Span:
+        """*place* as a span of this region's file (the pragma's line for `NOWHERE`)."""
+        return Span(self.file, place.line or self.line, place.column or 1, place.length or 1)
+
+    def param(self, name: str) -> Param:
+        """The parameter called *name*; KeyError if there is none."""
+        for param in self.params:
+            if param.name == name:
+                return param
+        raise KeyError(name)
+
+    def to_json(self) -> str:
+        """This region as JSON text."""
+        return json.dumps({"version": self.VERSION, "region": encode(self)}, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> Region:
+        """The region that `to_json` wrote; ValueError for another version."""
+        data = json.loads(text)
+        if data.get("version") != Region.VERSION:
+            raise ValueError(f"region of version {data.get('version')}, this nomp reads version {Region.VERSION}")
+        region = decode(data["region"])
+        assert isinstance(region, Region)
+        return region
+
+
+def encode(node: Any) -> Any:
+    """*node* (a node, a tuple of nodes or a plain value) as JSON data."""
+    if isinstance(node, Place):
+        return {"@": "Place", "a": list(node)}
+    if dataclasses.is_dataclass(node):
+        return {"@": type(node).__name__, "a": [encode(getattr(node, f.name)) for f in dataclasses.fields(node)]}
+    if isinstance(node, tuple):
+        return [encode(item) for item in node]
+    return node
+
+
+def decode(data: Any) -> Any:
+    """What `encode` made *data* of."""
+    if isinstance(data, dict):
+        return _NODES[data["@"]](*[decode(item) for item in data["a"]])
+    if isinstance(data, list):
+        return tuple(decode(item) for item in data)
+    return data
+
+
+_NODES: dict[str, Any] = {}
+
+
+def register_nodes(*classes: type) -> None:
+    """Let `encode` and `decode` handle the dataclasses *classes*."""
+    _NODES.update((cls.__name__, cls) for cls in classes)
+
+
+register_nodes(
+    Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, Break, Continue,
+    Param, Script, Reduction, Clauses, Region,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------------------- walks
+
+
+def operands(expr: Expr) -> tuple[Expr, ...]:
+    """The direct subexpressions of *expr*, in evaluation order."""
+    match expr:
+        case Load(index=index):
+            return index
+        case Unary(operand=operand) | Cast(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Select(cond=cond, then=then, other=other):
+            return (cond, then, other)
+        case Call(args=args):
+            return args
+    return ()
+
+
+def walk_expr(expr: Expr) -> Iterator[Expr]:
+    """*expr* and all its subexpressions, outermost first."""
+    yield expr
+    for operand in operands(expr):
+        yield from walk_expr(operand)
+
+
+def walk(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """All statements of *body*, nested ones included, in program order."""
+    for stmt in body:
+        yield stmt
+        if isinstance(stmt, For):
+            yield from walk(stmt.body)
+        elif isinstance(stmt, If):
+            yield from walk(stmt.then)
+            yield from walk(stmt.other)
+
+
+def expressions(stmt: Stmt) -> tuple[Expr, ...]:
+    """The expressions that *stmt* itself evaluates (not those of nested statements; a written element's index counts)."""
+    match stmt:
+        case Assign(target=Load(index=index), value=value):
+            return (*index, value)
+        case Assign(value=value):
+            return (value,)
+        case Declare(shape=shape, init=init):
+            return (*shape, init) if init is not None else shape
+        case If(cond=cond):
+            return (cond,)
+        case For(lower=lower, upper=upper, step=step):
+            return (lower, upper, step)
+    return ()
