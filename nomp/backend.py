@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
 GROUP = "nomp.backends"
@@ -27,7 +28,10 @@ class BackendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """What scripts, schedules and `nomp devices` know of a device.  Sizes in bytes; *type* is cpu, gpu or accelerator."""
+    """What scripts, schedules and `nomp devices` know of a device.  Sizes in bytes.
+
+    *type* is cpu, gpu or accelerator; *pointer_arithmetic*: a buffer argument may point anywhere into a buffer.
+    """
 
     backend: str
     dialect: str
@@ -46,12 +50,12 @@ class DeviceInfo:
 
     def context(self) -> dict[str, str | int]:
         """The dictionary that transform and annotation scripts get (libnomp's keys, and more of the same form)."""
-        device = {
+        device: dict[str, str | int] = {
             "name": self.name, "vendor": self.vendor, "driver": self.driver, "type": self.type, "arch": self.arch,
             "max_threads_per_block": self.max_threads_per_block, "local_mem_bytes": self.local_mem_bytes,
             "compute_units": self.compute_units, "warp_size": self.warp_size,
         }  # fmt: skip
-        return {"backend::name": self.backend} | {f"device::{key}": value for key, value in device.items()}
+        return {"backend::name": self.backend, **{f"device::{key}": value for key, value in device.items()}}
 
 
 class Kernel(Protocol):
@@ -104,4 +108,9 @@ class Backend(Protocol):
 def registered() -> dict[str, Callable[[], Backend]]:
     """The installed backends by name, not yet made (a backend's module is imported when it is made)."""
     found = entry_points(group=GROUP)
-    return {entry.name: (lambda entry=entry: entry.load()()) for entry in found}
+    return {entry.name: partial(_make, entry) for entry in found}
+
+
+def _make(entry: EntryPoint) -> Backend:
+    backend: Backend = entry.load()()
+    return backend

@@ -54,7 +54,7 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of an entry point: the buffer of parameter *name*, the value *name*, or the scratch buffer *name*."""
+    """One argument of an entry point: the buffer of a parameter, a value, or a scratch buffer, by *name*."""
 
     kind: ArgumentKind
     name: str

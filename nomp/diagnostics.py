@@ -93,7 +93,10 @@ class Diagnostic:
     def to_json(self) -> dict[str, Any]:
         """The message as plain data, in the form of ``--diagnostics=json``."""
         place = {"file": self.span.file, "line": self.span.line, "column": self.span.column} if self.span else {}
-        notes = [{"message": n.message, **({"file": n.span.file, "line": n.span.line} if n.span else {})} for n in self.notes]
+        notes = [
+            {"message": note.message} | ({"file": note.span.file, "line": note.span.line} if note.span else {})
+            for note in self.notes
+        ]
         data: dict[str, Any] = {"code": self.code, "severity": self.severity, **place, "message": self.message}
         return data | ({"notes": notes} if notes else {}) | ({"help": self.help} if self.help else {})
 

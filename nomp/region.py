@@ -108,7 +108,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A mathematical function under its C name without a type suffix (``sqrt`` for ``sqrtf``); arguments are converted."""
+    """A mathematical function by its C name without a type suffix (``sqrt`` for ``sqrtf``); arguments are converted."""
 
     function: str
     args: tuple[Expr, ...]
@@ -360,7 +360,7 @@ def walk(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
 
 
 def expressions(stmt: Stmt) -> tuple[Expr, ...]:
-    """The expressions that *stmt* itself evaluates (not those of nested statements; a written element's index counts)."""
+    """The expressions that *stmt* itself evaluates (a written element's index, but not nested statements)."""
     match stmt:
         case Assign(target=Load(index=index), value=value):
             return (*index, value)
