@@ -7,6 +7,7 @@ Everything in nomp imports this module; it imports nothing of nomp.
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -138,3 +139,9 @@ class NompError(Exception):
 def error(code: str, message: str, span: Span | None = None, **more: Any) -> NompError:
     """A `NompError` of one diagnostic, to be raised."""
     return NompError((Diagnostic(code, message, span, **more),))
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str | None:
+    """The question that names the choice nearest to *word*, for a diagnostic's help; None if none is near."""
+    near = difflib.get_close_matches(word, list(choices), n=1)
+    return f"did you mean '{near[0]}'?" if near else None
