@@ -1,0 +1,51 @@
+# make demo   build and install nomp here, compile an example with it, run it, compare it with gcc's own build
+# make test   all tests          make quick   those that take less than a minute
+# make check  ruff, mypy, import-linter          make clean   remove what was built here
+PYTHON ?= python3
+VENV ?= .venv
+HOSTCC ?= gcc
+PYTEST_ARGS ?= -n 2
+
+BIN = $(VENV)/bin
+DEMO = $(wildcard examples/02_spectral_cg/*.c)
+# What an installation is made from; the Python files are used in place.
+BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
+
+.PHONY: demo test quick check clean needs
+.NOTPARALLEL:
+
+demo: $(VENV)/.installed
+	@mkdir -p build/demo
+	$(BIN)/nomp cc -O3 $(DEMO) -o build/demo/spectral_cg -lm
+	$(HOSTCC) -O3 -Wno-unknown-pragmas $(DEMO) -o build/demo/plain -lm
+	build/demo/spectral_cg > build/demo/nomp.txt
+	build/demo/plain > build/demo/plain.txt
+	@$(BIN)/python examples/compare.py build/demo/nomp.txt build/demo/plain.txt "nomp cc" "$(HOSTCC)"
+
+test: $(VENV)/.developer
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+quick: $(VENV)/.developer
+	$(BIN)/pytest $(PYTEST_ARGS) -m "not slow"
+
+check: $(VENV)/.developer
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(VENV)/.installed: $(BUILD) | needs
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.developer: $(BUILD) | needs
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+needs:
+	@PYTHON="$(PYTHON)" HOSTCC="$(HOSTCC)" .ci/missing || { echo "install these first: apt-get install PACKAGE ..."; exit 1; }
+
+clean:
+	rm -rf $(VENV) build nomp/capi/lib .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
