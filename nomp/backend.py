@@ -26,6 +26,10 @@ class BackendError(Exception):
         self.log = log
 
 
+class NoSuchDevice(BackendError):
+    """The platform or device number asked for does not exist."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
     """What scripts, schedules and `nomp devices` know of a device.  Sizes in bytes.
@@ -62,8 +66,9 @@ class Kernel(Protocol):
     """An entry point of a compiled program."""
 
     def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
-        """Enqueue; *arguments* are buffers (what `Device.alloc` returned) and, for scalars, NumPy scalars of the
-        declared type.  *grid* counts groups; both have the same length, one to three.  Returns at once."""
+        """Enqueue; *arguments* are buffers (what `Device.alloc` returned; None for one that the kernel does not touch)
+        and, for scalars, NumPy scalars of the declared type.  *grid* counts groups, at least one in each direction;
+        both have the same length, one to three.  Returns at once."""
 
 
 class Device(Protocol):
@@ -72,10 +77,12 @@ class Device(Protocol):
     info: DeviceInfo
 
     def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> Mapping[str, Kernel]:
-        """Compile *text*; *signatures* gives, for each entry point, the type of each argument (None for a buffer)."""
+        """Compile *text*; *signatures* gives, for each entry point, the type of each argument (None for a buffer).
+        `BackendError` with the compiler's log if it refuses."""
 
     def alloc(self, nbytes: int) -> Any:
-        """A buffer of at least *nbytes* (> 0) bytes, its contents undefined."""
+        """A buffer of at least *nbytes* (> 0) bytes, its contents undefined.  Where `DeviceInfo.pointer_arithmetic`
+        holds it is an address, an int, and kernels are given addresses inside it."""
 
     def free(self, buffer: Any) -> None:
         """Give *buffer* back; kernels already enqueued may still use it."""
@@ -85,6 +92,9 @@ class Device(Protocol):
 
     def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
         """*buffer* from byte *offset* on to host memory at *address*; done on return."""
+
+    def copy(self, target: Any, target_offset: int, source: Any, source_offset: int, nbytes: int) -> None:
+        """*nbytes* bytes of buffer *source* to another buffer *target*; enqueued."""
 
     def sync(self) -> None:
         """Wait for everything enqueued."""
@@ -102,7 +112,7 @@ class Backend(Protocol):
         """The devices of each platform, in driver order.  `BackendError` says why there are none."""
 
     def open(self, platform: int, device: int) -> Device:
-        """Open one device.  `BackendError` for an index out of range or a device that cannot be used."""
+        """Open one device.  `NoSuchDevice` for a number out of range, `BackendError` for one that cannot be used."""
 
 
 def registered() -> dict[str, Callable[[], Backend]]:

@@ -1,0 +1,231 @@
+"""What a backend is: these tests, written against the protocol, pass on every registered backend with a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from conformance import DIALECTS, Dialect, first_device
+
+from nomp.backend import Backend, BackendError, Device, NoSuchDevice
+
+DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+N = 1000
+
+
+@pytest.fixture
+def dialect(device: Device) -> Dialect:
+    return DIALECTS[device.info.dialect]
+
+
+@pytest.fixture
+def buffer(device: Device) -> Iterator[Any]:
+    """Device memory for N float64."""
+    allocated = device.alloc(8 * N)
+    yield allocated
+    device.free(allocated)
+
+
+def upload(device: Device, buffer: Any, array: np.ndarray) -> None:
+    device.copy_to(buffer, 0, array.ctypes.data, array.nbytes)
+
+
+def download(device: Device, buffer: Any, dtype: str, count: int, offset: int = 0) -> np.ndarray:
+    array = np.zeros(count, dtype)
+    device.copy_from(buffer, offset, array.ctypes.data, array.nbytes)
+    return array
+
+
+def test_info(backend: Backend, device: Device) -> None:
+    info = device.info
+    assert info.backend == backend.name
+    assert info.dialect in DIALECTS
+    assert info.type in ("cpu", "gpu", "accelerator")
+    assert info.name and info.vendor and info.driver and info.arch
+    assert min(info.max_threads_per_block, info.local_mem_bytes, info.global_mem_bytes, info.compute_units) > 0
+    assert info.warp_size >= 1
+    assert any(info == listed for platform in backend.devices() for listed in platform)
+
+
+def test_copies_round_trip(device: Device, buffer: Any) -> None:
+    array = np.random.default_rng(1).random(N)
+    upload(device, buffer, array)
+    assert np.array_equal(download(device, buffer, "float64", N), array)
+
+
+def test_host_memory_may_be_reused_after_copy_to(device: Device, buffer: Any) -> None:
+    array = np.ones(N)
+    upload(device, buffer, array)
+    array[:] = 2
+    assert np.all(download(device, buffer, "float64", N) == 1)
+
+
+def test_copies_at_byte_offsets_leave_the_rest_alone(device: Device, buffer: Any) -> None:
+    upload(device, buffer, np.zeros(N))
+    part = np.arange(7, dtype=np.uint8) + 1
+    device.copy_to(buffer, 13, part.ctypes.data, part.nbytes)
+    expected = np.zeros(8 * N, np.uint8)
+    expected[13:20] = part
+    assert np.array_equal(download(device, buffer, "uint8", 8 * N), expected)
+    assert np.array_equal(download(device, buffer, "uint8", 3, offset=15), part[2:5])
+
+
+def test_copies_between_buffers(device: Device, buffer: Any) -> None:
+    upload(device, buffer, np.arange(float(N)))
+    other = device.alloc(80)
+    device.copy(other, 8, buffer, 80, 24)
+    assert np.array_equal(download(device, other, "float64", 3, offset=8), [10, 11, 12])
+    device.free(other)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_scalar_arguments_arrive_whole(device: Device, dialect: Dialect, buffer: Any, dtype: str) -> None:
+    numbers = np.finfo(dtype) if dtype.startswith("float") else np.iinfo(dtype)
+    ctype = dialect.types[dtype]
+    text = dialect.entry("fill", f"global {ctype} *a, {ctype} x, {ctype} y", "a[0] = x; a[1] = y;")
+    kernel = device.compile(text, {"fill": [None, dtype, dtype]})["fill"]
+    values = np.array([numbers.min, numbers.max], dtype)
+    kernel.launch((1,), (1,), [buffer, values[0], values[1]])
+    assert np.array_equal(download(device, buffer, dtype, 2), values)
+
+
+@pytest.mark.parametrize(
+    ("grid", "block"),
+    [((10,), (1,)), ((1,), (16,)), ((3,), (5,)), ((2, 3), (4, 2)), ((1, 1), (1, 1)),
+     ((2, 3, 4), (3, 2, 1)), ((1, 1, 5), (1, 1, 1))],
+)  # fmt: skip
+def test_launch_shapes(
+    device: Device, dialect: Dialect, buffer: Any, grid: tuple[int, ...], block: tuple[int, ...]
+) -> None:
+    extent = [g * b for g, b in zip(grid, block, strict=True)]
+    index = "0"
+    for axis in reversed(range(len(grid))):
+        index = f"({index}) * {extent[axis]} + {dialect.index(axis)}"
+    groups = " + ".join(f"{100**axis} * {dialect.groups[axis]}" for axis in range(len(grid)))
+    long = dialect.types["int64"]
+    kernel = device.compile(
+        dialect.entry("count", f"global {long} *a, {long} one", f"a[{index}] += one + 10 * ({groups});"),
+        {"count": [None, "int64"]},
+    )["count"]
+    upload(device, buffer, np.zeros(N, np.int64))
+    kernel.launch(grid, block, [buffer, np.int64(1)])
+    got = download(device, buffer, "int64", N)
+    items = np.stack(np.unravel_index(np.arange(np.prod(extent)), extent[::-1])[::-1])
+    expected = 1 + 10 * sum(100**axis * (items[axis] // block[axis]) for axis in range(len(grid)))
+    assert np.array_equal(got[: expected.size], expected)
+    assert not got[expected.size :].any()
+
+
+def test_many_arguments(device: Device, dialect: Dialect, buffer: Any) -> None:
+    names = [f"x{i}" for i in range(60)]
+    arguments = ", ".join(f"{dialect.types['float64' if i % 2 else 'int32']} {name}" for i, name in enumerate(names))
+    body = "".join(f"a[{i}] = {name};" for i, name in enumerate(names))
+    types = ["float64" if i % 2 else "int32" for i in range(60)]
+    text = dialect.entry("many", f"global double *a, {arguments}", body)
+    kernel = device.compile(text, {"many": [None, *types]})["many"]
+    kernel.launch((1,), (1,), [buffer, *[np.dtype(t).type(i + 1) for i, t in enumerate(types)]])
+    assert np.array_equal(download(device, buffer, "float64", 60), np.arange(60) + 1)
+
+
+def test_an_untouched_buffer_may_be_none(device: Device, dialect: Dialect, buffer: Any) -> None:
+    text = dialect.entry("one", "global double *a, global double *unused", "a[0] = 5;")
+    device.compile(text, {"one": [None, None]})["one"].launch((1,), (1,), [buffer, None])
+    assert download(device, buffer, "float64", 1) == [5]
+
+
+def test_two_entry_points_and_two_programs(device: Device, dialect: Dialect, buffer: Any) -> None:
+    def program(factor: int) -> str:
+        double = dialect.entry("scale", "global double *a", f"a[0] *= {factor};")
+        return double + dialect.entry("shift", "global double *a", f"a[0] += {factor};")
+
+    first = device.compile(program(2), {"scale": [None], "shift": [None]})
+    second = device.compile(program(5), {"shift": [None], "scale": [None]})
+    upload(device, buffer, np.ones(1))
+    for kernel in (first["shift"], second["scale"], first["scale"], second["shift"]):
+        kernel.launch((1,), (1,), [buffer])
+    assert download(device, buffer, "float64", 1) == [(1 + 2) * 5 * 2 + 5]
+
+
+def test_operations_happen_in_order(device: Device, dialect: Dialect, buffer: Any) -> None:
+    i = dialect.index(0)
+    text = dialect.entry("advance", "global double *a, double x", f"a[{i}] = 2 * a[{i}] + x;")
+    advance = device.compile(text, {"advance": [None, "float64"]})["advance"]
+    upload(device, buffer, np.zeros(N))
+    expected = 0.0
+    for x in range(40):
+        advance.launch((N,), (1,), [buffer, np.float64(x)])
+        expected = 2 * expected + x
+        if x == 20:
+            upload(device, buffer, np.ones(N))
+            expected = 1.0
+    assert np.all(download(device, buffer, "float64", N) == expected)
+
+
+def test_a_launch_keeps_the_arguments_it_was_given(device: Device, dialect: Dialect, buffer: Any) -> None:
+    text = dialect.entry("put", "global double *a, int i, double x", "a[i] = x;")
+    put = device.compile(text, {"put": [None, "int32", "float64"]})["put"]
+    for i in range(100):
+        put.launch((1,), (1,), [buffer, np.int32(i), np.float64(i * i)])
+    device.sync()
+    assert np.array_equal(download(device, buffer, "float64", 100), np.arange(100) ** 2)
+
+
+def test_a_buffer_may_be_freed_while_a_kernel_uses_it(device: Device, dialect: Dialect, buffer: Any) -> None:
+    i = dialect.index(0)
+    text = dialect.entry("copy", "global double *a, global double *b", f"a[{i}] = b[{i}];")
+    copy = device.compile(text, {"copy": [None, None]})["copy"]
+    source = device.alloc(8 * N)
+    upload(device, source, np.arange(float(N)))
+    copy.launch((N // 10,), (10,), [buffer, source])
+    device.free(source)
+    device.sync()
+    assert np.array_equal(download(device, buffer, "float64", N), np.arange(N))
+
+
+def test_sync_with_nothing_to_wait_for(device: Device) -> None:
+    device.sync()
+    device.sync()
+
+
+def test_bad_source_gives_the_log(device: Device, dialect: Dialect) -> None:
+    with pytest.raises(BackendError) as caught:
+        device.compile(dialect.entry("bad", "global double *a", "a[0] = no_such_name;"), {"bad": [None]})
+    assert "no_such_name" in caught.value.log
+
+
+def test_a_missing_entry_point_is_an_error(device: Device, dialect: Dialect) -> None:
+    with pytest.raises(BackendError):
+        device.compile(dialect.entry("there", "global double *a", "a[0] = 1;"), {"missing": [None]})
+
+
+def test_a_block_too_large_is_an_error(device: Device, dialect: Dialect, buffer: Any) -> None:
+    kernel = device.compile(dialect.entry("one", "global double *a", "a[0] = 1;"), {"one": [None]})["one"]
+    with pytest.raises(BackendError):
+        kernel.launch((1,), (2 * device.info.max_threads_per_block,), [buffer])
+    kernel.launch((1,), (1,), [buffer])  # the device is still in working order
+    assert download(device, buffer, "float64", 1) == [1]
+
+
+def test_too_much_memory_is_an_error(device: Device) -> None:
+    with pytest.raises(BackendError):
+        device.alloc(1 << 60)
+
+
+def test_numbers_out_of_range(backend: Backend, device: Device) -> None:
+    platforms = len(backend.devices())
+    for platform in (-1, platforms, 99):
+        with pytest.raises(NoSuchDevice, match=rf"^Platform id {platform} provided to libnomp is not valid\.$"):
+            backend.open(platform, 0)
+    with pytest.raises(NoSuchDevice, match=r"^Device id 99 passed into libnomp is not valid\.$"):
+        backend.open(0, 99)
+
+
+def test_close_twice_and_open_again(backend: Backend, device: Device) -> None:
+    again = first_device(backend)
+    again.close()
+    again.close()
+    third = first_device(backend)
+    third.free(third.alloc(8))
+    third.close()

@@ -1,0 +1,87 @@
+"""What is particular to the OpenCL backend: the traps of PoCL and of pyopencl."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from conformance import first_device
+from nomp_backends import opencl
+from nomp_backends.opencl import OpenCLBackend, OpenCLDevice
+
+from nomp.backend import BackendError, Device
+
+
+def pocl_platform(backend: OpenCLBackend) -> int:
+    for number, devices in enumerate(backend.devices()):
+        if devices and devices[0].platform == opencl.POCL:
+            return number
+    pytest.skip("no PoCL here")
+
+
+def test_a_missing_linker_is_found_before_pocl_dies_of_it(
+    device: Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    backend = OpenCLBackend()
+    platform = pocl_platform(backend)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BackendError, match="needs the linker 'ld', which is not on PATH: install binutils"):
+        backend.open(platform, 0)
+
+
+def test_a_processor_unknown_to_pocl_is_said_so() -> None:
+    def refuse(text: str, signatures: object) -> None:
+        raise BackendError("refused", "error: unknown target CPU 'generic'")
+
+    with pytest.raises(BackendError, match="older than the processor") as caught:
+        opencl._check_processor(SimpleNamespace(compile=refuse))  # type: ignore[arg-type]
+    assert caught.value.log == "error: unknown target CPU 'generic'"
+
+
+def test_the_log_is_the_compilers_own_words() -> None:
+    message = "clBuildProgram failed: X - Y\n\nBuild on <device>:\n\na.cl:1: error\n\ntwo\n(options: -I /x)\n(more)"
+    assert opencl._build_log(message) == "a.cl:1: error\n\ntwo"
+
+
+def test_compiler_chatter_is_no_warning(device: Device) -> None:
+    opened = first_device(OpenCLBackend())
+    assert isinstance(opened, OpenCLDevice)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        opened.compile("__kernel void f(__global int *a) { int unused; a[0] = 1; }", {"f": [None]})
+    opened.close()
+
+
+SCRIPT = """
+import os
+from nomp_backends.opencl import OpenCLBackend
+OpenCLBackend().devices()
+print(os.environ.get("POCL_AFFINITY"), "PYOPENCL_NO_CACHE" in os.environ)
+"""
+
+
+@pytest.mark.parametrize(("extra", "expected"), [({}, "None"), ({"OMP_PROC_BIND": "true"}, "1")])
+def test_openmp_binding_does_not_leave_pocl_one_core(extra: dict[str, str], expected: str) -> None:
+    env = {k: v for k, v in os.environ.items() if k not in ("OMP_PROC_BIND", "POCL_AFFINITY", "PYOPENCL_NO_CACHE")}
+    run = subprocess.run([sys.executable, "-c", SCRIPT], env=env | extra, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [expected, "False"]
+
+
+def test_without_pyopencl_the_reason_is_given() -> None:
+    script = """
+import sys
+sys.modules["pyopencl"] = None
+from nomp.backend import BackendError
+from nomp_backends.opencl import OpenCLBackend
+try:
+    OpenCLBackend().devices()
+except BackendError as reason:
+    print(reason)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("pyopencl cannot be imported")
