@@ -275,9 +275,9 @@ def _value(tokens: Sequence[Token], source: _Source) -> int | float | str:
     if tokens[0].type == "STRING":
         return _string(tokens[0], source)
     sign, digits = "".join(tokens[:-1]), tokens[-1].lower()
-    if re.fullmatch(r"0x[0-9a-f]+", digits):
+    if re.fullmatch(r"0x[0-9a-f]{1,16}", digits):
         return int(sign + digits, 16)
-    if re.fullmatch(r"0|[1-9][0-9]*", digits):
+    if re.fullmatch(r"0|[1-9][0-9]{0,18}", digits):
         return int(sign + digits)
     if re.fullmatch(r"([0-9]+\.[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+", digits):
         return float(sign + digits)

@@ -1,0 +1,51 @@
+"""Fixtures for all tests: golden files, and a home of their own for every cache.
+
+A golden file is the expected text of one thing; ``pytest --update-golden`` writes what the code says now, to be read in
+the diff before it is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The same examples in every run, however slow the machine, and nothing written beside the tests.
+settings.register_profile("nomp", deadline=None, derandomize=True, database=None)
+settings.load_profile("nomp")
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden with what the code says now")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """``golden(name, text)`` compares *text* with ``tests/golden/name``."""
+
+    def check(name: str, text: str) -> None:
+        file = GOLDEN / name
+        text = text.rstrip("\n") + "\n"
+        if request.config.getoption("--update-golden"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert file.exists(), f"no golden file {name}: run pytest --update-golden, then read it"
+        assert text == file.read_text(encoding="utf-8")
+
+    return check
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One home for the whole run: the device compilers' caches work within it and nothing is left outside it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+        patch.setenv("NOMP_CACHE_DIR", str(home / "cache" / "nomp"))
+        patch.setenv("POCL_CACHE_DIR", str(home / "cache" / "pocl"))
+        yield home
