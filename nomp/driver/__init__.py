@@ -1,0 +1,1 @@
+"""The program ``nomp``: one module a verb (`cli` lists them), and the stages of ``nomp cc``."""

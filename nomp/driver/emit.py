@@ -1,0 +1,125 @@
+"""Rewrites an annotated C file: each directive becomes a call of libnomp.
+
+In: a `SourceFile` of the front end (the file's bytes, its directives and includes by byte offset).  Out: the bytes of
+the file that the host compiler compiles.  Called by `cc`; ``nomp cc --emit c`` prints what it makes.
+
+Every line of the original stays on its line: what is put in is one line long, and the line breaks of what it replaces
+follow it.  One ``#line`` at the top is then enough for host errors, debuggers and ``__LINE__``.  An annotated loop
+stays in the file too, under ``if (0)``: the host compiler still checks it, and what only the loop uses counts as used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nomp.region import Param, Region
+
+if TYPE_CHECKING:
+    from nomp.frontend.clang import Directive, SourceFile, Update
+
+_PIECE = 4000  # bytes of one string literal
+
+_OPERATIONS = {"alloc": 1, "to": 2, "from": 4, "free": 8}
+
+# Predefined by gcc and clang, so that no header is needed; int64 is `long` or `long long` as <stdint.h> has it.
+_INTEGERS = {f"{sign}int{bits}": f"__{sign.upper()}INT{bits}_TYPE__" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_C_TYPES = _INTEGERS | {"bool": "_Bool", "float32": "float", "float64": "double"}
+
+
+def rewrite(source: SourceFile, header: Path, copies: Mapping[str, Path], shown: str | None = None) -> bytes:
+    """*source* as plain C.
+
+    *header* is ``nomp-pragma.h``.  *copies* gives, for each included header that has directives itself, its rewritten
+    copy.  *shown* is the name for ``__FILE__`` and the host's messages (`SourceFile.path` if it is None).
+    """
+    top = f'#include "{header}"\n#line 1 {_literal(shown or source.path)}\n'
+    edits = [(d.begin, d.end, _replacement(source.text, d)) for d in source.directives]
+    edits += [(i.begin, i.end, f'#include "{copies[i.path]}"'.encode()) for i in source.includes]
+    return top.encode() + _splice(source.text, sorted(edits))
+
+
+def _splice(text: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
+    parts, position = [], 0
+    for begin, end, new in edits:
+        missing = text.count(b"\n", begin, end) - new.count(b"\n")
+        parts += [text[position:begin], new, b"\n" * missing]
+        position = end
+    return b"".join((*parts, text[position:]))
+
+
+def _replacement(text: bytes, directive: Directive) -> bytes:
+    if directive.region is not None:
+        return _loop(text, directive, directive.region)
+    return (_call(directive) + ";").encode()
+
+
+def _call(directive: Directive) -> str:
+    place = f"{_literal(directive.span.file)}, {directive.span.line}"
+    if directive.init_args is not None:
+        count, vector = directive.init_args
+        return f"nomp_pragma_init(({count}), (const char **)(__UINTPTR_TYPE__)({vector}), {place})"
+    if directive.update is not None:
+        return ", ".join(_updates(directive.update, place)).join(("(", ")"))
+    return f"nomp_pragma_{directive.kind}({place})"
+
+
+def _updates(update: Update, place: str) -> Iterator[str]:
+    """One call a section, joined by commas to one expression: a pragma stays one statement."""
+    operation = _OPERATIONS[update.op]
+    for section in update.sections:
+        base = section.base
+        bounds = f"(__SIZE_TYPE__)({section.start}), (__SIZE_TYPE__)({section.end}), sizeof(({base})[0])"
+        yield f"nomp_pragma_update({_address(base)}, {bounds}, {operation}, {_literal(base)}, {place})"
+
+
+def _loop(text: bytes, directive: Directive, region: Region) -> bytes:
+    """The block that launches *region*, with the loop's own text in it, dead."""
+    loop = loop_offset(text, region)
+    parts = (_region(region), *_arguments(region.params), "nomp_pragma_run(&nomp_region_, nomp_args_);")
+    breaks = b"\n" * text.count(b"\n", directive.begin, loop)
+    return f"{{ {' '.join(parts)} if (0) ".encode() + breaks + text[loop : directive.end] + b" }"
+
+
+def loop_offset(text: bytes, region: Region) -> int:
+    """The byte offset in *text* of the region's ``for``."""
+    place = region.body[0].place
+    start = 0
+    for _ in range(place.line - 1):
+        start = text.index(b"\n", start) + 1
+    line = text[start:].split(b"\n", 1)[0].decode(errors="surrogateescape")
+    return start + len(line[: place.column - 1].encode(errors="surrogateescape"))
+
+
+def _region(region: Region) -> str:
+    return f"NOMP_REGION({_literal(region.to_json())}, {_literal(region.file)}, {region.line});"
+
+
+def _arguments(params: tuple[Param, ...]) -> Iterator[str]:
+    """Declarations first, then assignments: C89 has that order, and wants constants in an array's initialiser."""
+    for number, param in enumerate(params):
+        if param.kind == "scalar":
+            yield f"__extension__ {_C_TYPES[param.dtype]} nomp_{number}_ = ({param.host});"
+    yield f"void *nomp_args_[{max(1, len(params))}];"
+    for number, param in enumerate(params):
+        value = f"&nomp_{number}_" if param.kind == "scalar" else _address(param.host)
+        yield f"nomp_args_[{number}] = {value};"
+
+
+def _address(expression: str) -> str:
+    """*expression* as ``void *``; by way of an integer, which drops ``const`` without a warning."""
+    return f"(void *)(__UINTPTR_TYPE__)({expression})"
+
+
+def _literal(text: str) -> str:
+    """*text* as C string literals: printable ASCII stays, all else becomes octal escapes of its UTF-8 bytes."""
+    data = text.encode(errors="surrogateescape")
+    pieces = [data[i : i + _PIECE] for i in range(0, len(data), _PIECE)] or [b""]
+    return " ".join('"' + "".join(map(_escaped, piece)) + '"' for piece in pieces)
+
+
+def _escaped(byte: int) -> str:
+    if byte in b'"\\?':  # a question mark could begin a trigraph
+        return "\\" + chr(byte)
+    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"

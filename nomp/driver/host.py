@@ -1,0 +1,73 @@
+"""The host C compiler: which one it is, and running it.
+
+In: the user's choice (``--cc``, ``NOMP_CC``, or the first of cc, gcc, clang on PATH).  Out: exit statuses, and text
+where it is captured.  Words go to the compiler as a list, never through a shell.  Used by `cc`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nomp.diagnostics import error
+
+# Set for the compilers that we start: a host compiler that is `nomp cc` again would go round for ever.
+GUARD = "NOMP_CC_ACTIVE"
+
+PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+nomp\b", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host compiler by its leading words (``("ccache", "gcc")``); *dry_run* prints commands and runs none."""
+
+    words: tuple[str, ...]
+    dry_run: bool = False
+
+    def run(self, arguments: Sequence[str], stdin: bytes | None = None) -> int:
+        """Run the compiler on *arguments* with our own output streams; its exit status (128 + signal if it died)."""
+        if self.dry_run:
+            print(shlex.join((*self.words, *arguments)), file=sys.stderr)
+            return 0
+        status = subprocess.run((*self.words, *arguments), input=stdin, env=_environment(), check=False).returncode
+        return status if status >= 0 else 128 - status
+
+    def preprocesses_to_pragma(self, arguments: Sequence[str], stdin: bytes | None = None) -> bool:
+        """True if the source in *arguments*, preprocessed, holds a nomp pragma (in headers and macros as well).
+
+        False if it does not preprocess: the compilation that follows says why.
+        """
+        words = (*self.words, *arguments, "-E", "-o", "-")
+        done = subprocess.run(words, input=stdin, env=_environment(), capture_output=True, check=False)
+        return done.returncode == 0 and PRAGMA.search(done.stdout) is not None
+
+
+def find(named: str | None, dry_run: bool = False) -> Host:
+    """The host compiler.  `NompError` N500 where there is none, N501 where it is ``nomp cc`` itself."""
+    if os.environ.get(GUARD):
+        raise error("N501", "the host compiler of 'nomp cc' is 'nomp cc' again",
+                    help="name the real compiler: --cc gcc, or NOMP_CC=gcc in the environment")  # fmt: skip
+    choice = named or os.environ.get("NOMP_CC")
+    if choice:
+        words = tuple(shlex.split(choice))
+        if not words or shutil.which(words[0]) is None:
+            raise _missing(f"host compiler '{choice}' was not found")
+        return Host(words, dry_run)
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name):
+            return Host((name,), dry_run)
+    raise _missing("no host compiler was found: none of cc, gcc, clang is on PATH")
+
+
+def _missing(message: str) -> Exception:
+    return error("N500", message, help="install a C compiler, or name one: --cc COMPILER, or NOMP_CC=COMPILER")
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {GUARD: "1"}

@@ -1,0 +1,261 @@
+"""The command line of ``nomp cc``, taken apart without understanding more of it than is needed.
+
+In: the words after ``nomp cc``.  Out: a `Command`: our own options (`Own`), and everything that belongs to the host
+compiler as `Item` values in their order, each with the words exactly as they were written.  `cc` reads it; nothing is
+run or written here.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from nomp.diagnostics import error
+
+Mode = Literal["link", "compile", "assemble", "preprocess", "check"]
+
+STAGES = ("pragmas", "region", "loopy", "source", "c")
+
+# Options of gcc and clang whose argument may be the next word.  All others are one word.
+SEPARATE = frozenset(
+    (
+        "-o", "-x", "-I", "-D", "-U", "-A", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix",
+        "-iwithprefix", "-iwithprefixbefore", "-isysroot", "-imultilib", "-MF", "-MT", "-MQ", "-L", "-l", "-B", "-T",
+        "-Tbss", "-Tdata", "-Ttext", "-G", "-e", "-u", "-z", "--entry", "-Xlinker", "-Xassembler", "-Xpreprocessor",
+        "-Xclang", "-mllvm", "-arch", "-target", "-framework", "-aux-info", "-wrapper", "-dumpbase", "-dumpbase-ext",
+        "-dumpdir", "-specs", "--param", "--sysroot", "--include",
+    )
+)  # fmt: skip
+
+# Options whose argument may be glued to them, and that we look at.
+_GLUED = (
+    "-MF", "-MT", "-MQ", "-iquote", "-isystem", "-idirafter", "-imacros", "-include", "-I", "-D", "-U", "-L", "-l",
+    "-o", "-x",
+)  # fmt: skip
+
+_LANGUAGES = {
+    ".c": "c", ".i": "cpp-output", ".h": "c-header", ".s": "assembler", ".S": "assembler-with-cpp",
+    ".sx": "assembler-with-cpp", ".cc": "c++", ".cp": "c++", ".cxx": "c++", ".cpp": "c++", ".c++": "c++", ".C": "c++",
+    ".CPP": "c++", ".ii": "c++-cpp-output",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The options that are ours.  *cc* is the host compiler as the user named it, *emit* a stage of `STAGES`."""
+
+    emit: str | None = None
+    remarks: bool = False
+    check: bool = True
+    cc: str | None = None
+    save_temps: bool = False
+    dry_run: bool = False
+    diagnostics: str = "text"
+    help: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One option (*name* and, where it has one, *value*), or one input file (*value*, in *language*; no *name*)."""
+
+    words: tuple[str, ...]
+    name: str = ""
+    value: str = ""
+    language: str = ""
+
+    @property
+    def is_input(self) -> bool:
+        """True for an input file."""
+        return not self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What ``-MD`` and ``-MMD`` ask for.  *flag* is ``-M`` or ``-MM``; *targets* and *others* are words to pass on."""
+
+    flag: str
+    file: str | None
+    targets: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A whole command line: our options, the host's words as given, and the same taken apart."""
+
+    own: Own
+    words: tuple[str, ...]
+    items: tuple[Item, ...]
+
+    @property
+    def inputs(self) -> tuple[Item, ...]:
+        """The input files, in order."""
+        return tuple(item for item in self.items if item.is_input)
+
+    @property
+    def mode(self) -> Mode:
+        """How far the host compiler is to go, by gcc's precedence."""
+        names = {item.name for item in self.items}
+        if names & {"-E", "-M", "-MM"}:
+            return "preprocess"
+        if "-fsyntax-only" in names:
+            return "check"
+        return "assemble" if "-S" in names else "compile" if "-c" in names else "link"
+
+    def value(self, name: str) -> str | None:
+        """The argument of the last option *name*, or None."""
+        return next((item.value for item in reversed(self.items) if item.name == name), None)
+
+    def has(self, *names: str) -> bool:
+        """True if one of the options *names* was given."""
+        return any(item.name in names for item in self.items)
+
+
+def parse(arguments: Sequence[str]) -> Command:
+    """Take the words after ``nomp cc`` apart.  `NompError` N502 for a wrong option of ours; others are the host's."""
+    own, words = _take_own(arguments)
+    return Command(own, words, tuple(_items(_split_wp(_expand(words)))))
+
+
+def _take_own(arguments: Sequence[str]) -> tuple[Own, tuple[str, ...]]:
+    own, rest = Own(), []
+    words = iter(arguments)
+    for word in words:
+        name, glued, value = word.partition("=")
+        if word in _FLAGS:
+            own = replace(own, **_FLAGS[word])
+        elif name in _VALUES:
+            given = value if glued else next(words, None)
+            chosen: dict[str, Any] = {_VALUES[name]: _checked(name, given)}
+            own = replace(own, **chosen)
+        else:
+            rest.append(word)
+            if word in SEPARATE:  # its argument is never ours, whatever it looks like
+                rest += [value for value in (next(words, None),) if value is not None]
+    return own, tuple(rest)
+
+
+_FLAGS: dict[str, dict[str, Any]] = {
+    "--remarks": {"remarks": True},
+    "--no-check": {"check": False},
+    "--save-temps": {"save_temps": True},
+    "-###": {"dry_run": True},
+    "--help": {"help": True},
+}
+_VALUES = {"--emit": "emit", "--cc": "cc", "--diagnostics": "diagnostics"}
+_CHOICES = {"--emit": STAGES, "--diagnostics": ("text", "json")}
+
+
+def _checked(name: str, value: str | None) -> str:
+    choices = _CHOICES.get(name)
+    if value and (choices is None or value in choices):
+        return value
+    wanted = f"one of {', '.join(choices)}" if choices else "the host compiler, for example --cc gcc"
+    found = f"not '{value}'" if value else "and none was given"
+    raise error("N502", f"option '{name}' needs a value, {found}", help=f"write {name}=VALUE with {wanted}")
+
+
+def _expand(words: Sequence[str], depth: int = 0) -> Iterator[str]:
+    """Replace each ``@file`` by the words in the file, as gcc does; one that cannot be read stays a word."""
+    for word in words:
+        text = _response(word) if depth < 20 else None
+        if text is None:
+            yield word
+        else:
+            yield from _expand(shlex.split(text), depth + 1)
+
+
+def _response(word: str) -> str | None:
+    if not word.startswith("@"):
+        return None
+    try:
+        return Path(word[1:]).read_text()
+    except OSError:
+        return None
+
+
+def _split_wp(words: Iterator[str]) -> Iterator[str]:
+    """Write ``-Wp,-MD,file`` (and its relatives) as the options that they stand for; other ``-Wp,`` words stay."""
+    for word in words:
+        parts = word.split(",")
+        if parts[0] != "-Wp" or len(parts) < 2 or not parts[1].startswith("-M"):
+            yield word
+        elif parts[1] in ("-MD", "-MMD") and len(parts) == 3:
+            yield from (parts[1], "-MF", parts[2])
+        else:
+            yield from parts[1:]
+
+
+def _items(words: Iterator[str]) -> Iterator[Item]:
+    language = "none"
+    for word in words:
+        if word == "-" or not word.startswith("-"):
+            yield Item((word,), "", word, _language(word) if language == "none" else language)
+            continue
+        item = _option(word, words)
+        if item.name == "-x":
+            language = item.value
+        yield item
+
+
+def _option(word: str, following: Iterator[str]) -> Item:
+    if word in SEPARATE:
+        value = next(following, None)
+        return Item((word,), word) if value is None else Item((word, value), word, value)
+    name = next((name for name in _GLUED if word.startswith(name)), None)
+    return Item((word,), word) if name is None else Item((word,), name, word[len(name) :])
+
+
+def _language(path: str) -> str:
+    return _LANGUAGES.get(os.path.splitext(path)[1], "object")
+
+
+# ------------------------------------------------------------------------------------------------- selections
+
+_DEPENDENCY = frozenset(("-MD", "-MMD", "-MF", "-MT", "-MQ", "-MP", "-MG"))
+_PREPROCESSOR = frozenset(
+    (
+        "-D", "-U", "-A", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix",
+        "-iwithprefixbefore", "-isysroot", "--sysroot", "--include", "-nostdinc", "-ansi", "-undef", "-trigraphs",
+        "-pthread", "-fopenmp", "-target", "-m32", "-m64",
+    )
+)  # fmt: skip
+_PREPROCESSOR_STARTS = (
+    "-std=", "--sysroot=", "--target=", "-march=", "-mcpu=", "-mavx", "-msse", "-mfma", "-O", "-fopenmp=", "-fshort-",
+    "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-",
+)  # fmt: skip
+_LINKER = frozenset(
+    (
+        "-l", "-L", "-T", "-Tbss", "-Tdata", "-Ttext", "-e", "-u", "-z", "-s", "--entry", "-Xlinker", "-static",
+        "-shared", "-rdynamic", "-r", "-framework",
+    )
+)  # fmt: skip
+
+
+def dependencies(command: Command) -> Dependencies | None:
+    """The dependency file that the command asks for beside its compilation, or None."""
+    flags = [item.name for item in command.items if item.name in ("-MD", "-MMD")]
+    if not flags:
+        return None
+    chosen = [item for item in command.items if item.name in _DEPENDENCY]
+    targets = tuple(word for item in chosen if item.name in ("-MT", "-MQ") for word in item.words)
+    others = tuple(item.name for item in chosen if item.name in ("-MP", "-MG"))
+    return Dependencies("-MM" if flags[-1] == "-MMD" else "-M", command.value("-MF"), targets, others)
+
+
+def preprocessor_words(command: Command) -> tuple[str, ...]:
+    """The host options that decide how the source reads: macros, include folders, the language version."""
+    chosen = (i for i in command.items if i.name in _PREPROCESSOR or i.name.startswith(_PREPROCESSOR_STARTS))
+    return tuple(word for item in chosen for word in item.words)
+
+
+def compile_words(command: Command) -> tuple[str, ...]:
+    """The host options for the compilation of one source: no inputs, output, language, or dependency options."""
+    linking = command.mode == "link"
+    dropped = _DEPENDENCY | {"-o", "-x", "-c", "-S", "-fsyntax-only"} | (_LINKER if linking else frozenset())
+    kept = [item for item in command.items if item.name and item.name not in dropped]
+    return tuple(word for item in kept if not (linking and item.name.startswith("-Wl,")) for word in item.words)

@@ -1,0 +1,75 @@
+"""``nomp cc --emit STAGE``: prints what one stage makes of the C files of a command, and compiles nothing.
+
+In: a `Command`.  Out: text on stdout: ``pragmas`` a directive a line, ``region`` a JSON array of the regions, ``loopy``
+the kernels before any schedule, ``source`` the code for the default device, ``c`` the rewritten file (and headers).
+Called by `cc`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nomp.diagnostics import error
+from nomp.driver import emit
+from nomp.driver.host import Host
+from nomp.driver.options import Command
+from nomp.driver.units import INCLUDE, Sources, region_list
+
+if TYPE_CHECKING:
+    from nomp.frontend.clang import Directive, SourceFile
+
+
+def show(command: Command, compiler: Host, folder: Path) -> int:
+    """Print the stage that the command asks for; always 0.  `NompError` if a file cannot be read so far."""
+    inputs = [item for item in command.inputs if item.language != "object"]
+    if not inputs:
+        raise error("N502", "--emit needs a C file", help=f"write nomp cc --emit {command.own.emit} FILE.c")
+    sources = Sources(command, compiler, folder)
+    files = [file for item in inputs for file in sources.parse(item)]
+    for text in _STAGES[command.own.emit or ""](files):
+        print(text)
+    return 0
+
+
+def _pragmas(files: Sequence[SourceFile]) -> Iterator[str]:
+    for file in files:
+        for directive in file.directives:
+            yield f"{directive.span}: {_pragma_text(file.text, directive)}"
+
+
+def _pragma_text(text: bytes, directive: Directive) -> str:
+    """The directive as one line: without the loop, and without the line breaks of continuation lines."""
+    end = directive.end if directive.region is None else emit.loop_offset(text, directive.region)
+    return " ".join(text[directive.begin : end].replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").decode().split())
+
+
+def _regions(files: Sequence[SourceFile]) -> Iterator[str]:
+    yield json.dumps([json.loads(region.to_json()) for region in region_list(files)], indent=2)
+
+
+def _loopy(files: Sequence[SourceFile]) -> Iterator[str]:
+    from nomp import pipeline
+
+    for region in region_list(files):
+        yield pipeline.emit_loopy(region)
+
+
+def _source(files: Sequence[SourceFile]) -> Iterator[str]:
+    from nomp import pipeline
+
+    for region in region_list(files):
+        yield pipeline.emit_source(region)
+
+
+def _rewritten(files: Sequence[SourceFile]) -> Iterator[str]:
+    copies = {file.path: Path(file.path) for file in files}
+    for file in files:
+        yield emit.rewrite(file, INCLUDE / "nomp-pragma.h", copies).decode(errors="surrogateescape")
+
+
+_STAGES: dict[str, Callable[[Sequence[SourceFile]], Iterator[str]]] = {
+    "pragmas": _pragmas, "region": _regions, "loopy": _loopy, "source": _source, "c": _rewritten,
+}  # fmt: skip

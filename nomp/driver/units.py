@@ -1,0 +1,136 @@
+"""Reads the C sources of a ``nomp cc`` command: finds those with pragmas, checks their regions, rewrites them.
+
+In: an input of the command line.  Out: a `Unit`, the rewritten file with what is needed to compile it as if it were the
+original, or None where the host compiler should read the original itself.  Called by `cc` and `stages`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nomp import capi
+from nomp.diagnostics import Diagnostic, NompError, Span, error
+from nomp.driver import emit, options, report
+from nomp.driver.host import PRAGMA, Host
+from nomp.driver.options import Command, Item
+from nomp.region import Region
+
+if TYPE_CHECKING:
+    from nomp.frontend.clang import SourceFile
+
+INCLUDE = Path(capi.__file__).with_name("include")
+
+# Languages in which a pragma would reach the host compiler, and be ignored there.
+_REFUSED = {"cpp-output": "preprocessed C", "c++": "C++", "c++-cpp-output": "preprocessed C++"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A rewritten source: *path* as the user spelled it, *file* the new text, *folders* where quoted includes look."""
+
+    path: str
+    file: Path
+    folders: tuple[str, ...]
+
+    @property
+    def stem(self) -> str:
+        """The file name without its suffix, which names the outputs."""
+        return Path(self.path).stem
+
+
+class Sources:
+    """The inputs of one command.  *folder* is private to it; *stdin* holds standard input once ``-`` was read."""
+
+    def __init__(self, command: Command, compiler: Host, folder: Path) -> None:
+        self.command = command
+        self.compiler = compiler
+        self.folder = folder
+        self.stdin: bytes | None = None
+        self._count = 0
+
+    def read(self, item: Item) -> Unit | None:
+        """The unit for *item*, or None if it has no pragmas.  `NompError` for what is wrong with its regions."""
+        files = self.parse(item)
+        if not files:
+            return None
+        if self.command.own.check:
+            report.show(check(region_list(files)), self.command.own.diagnostics)
+        return self._write(files)
+
+    def parse(self, item: Item) -> tuple[SourceFile, ...]:
+        """The source file of *item* and its headers with directives; empty if there is no directive in them."""
+        if item.language != "c" or item.value == "-":
+            self._refuse_pragmas(item)
+            return ()
+        words = self.preprocessor_words
+        if not self.compiler.preprocesses_to_pragma([*words, "-x", "c", item.value]):
+            return ()
+        from nomp.frontend import clang
+
+        return clang.parse(item.value, words)
+
+    @property
+    def preprocessor_words(self) -> list[str]:
+        """What the front end and the preprocessor must know to read a source as the host compiler does."""
+        return [*options.preprocessor_words(self.command), "-idirafter", str(INCLUDE)]
+
+    def _refuse_pragmas(self, item: Item) -> None:
+        if item.value == "-" and item.language == "c":
+            self.stdin = sys.stdin.buffer.read() if self.stdin is None else self.stdin
+            if self.compiler.preprocesses_to_pragma([*self.preprocessor_words, "-x", "c", "-"], self.stdin):
+                raise error("N503", "nomp pragma in a program from standard input", help="write it to a .c file")
+        elif item.language in _REFUSED and (found := _find_pragma(item.value)):
+            raise error("N503", f"nomp pragma in {_REFUSED[item.language]}, which 'nomp cc' does not read", found,
+                        help="compile the C source itself: nomp cc -c FILE.c")  # fmt: skip
+
+    def _write(self, files: Sequence[SourceFile]) -> Unit:
+        """Write the rewritten files, each into a folder of its own, so that no quoted include finds another one."""
+        places = {file.path: self._place(file.path) for file in files}
+        for file in files:
+            places[file.path].write_bytes(emit.rewrite(file, INCLUDE / "nomp-pragma.h", places))
+        folders = tuple(dict.fromkeys(os.path.dirname(file.path) or "." for file in files))
+        return Unit(files[0].path, places[files[0].path], folders)
+
+    def _place(self, path: str) -> Path:
+        folder = self.folder / str(self._count)
+        folder.mkdir()
+        self._count += 1
+        return folder / os.path.basename(path)
+
+
+def region_list(files: Sequence[SourceFile]) -> list[Region]:
+    """The regions of *files*, in order."""
+    return [d.region for file in files for d in file.directives if d.region is not None]
+
+
+def check(regions: Sequence[Region]) -> list[Diagnostic]:
+    """Judge *regions* without running them: the warnings.  `NompError` with the errors of all of them."""
+    from nomp import pipeline
+
+    errors: list[Diagnostic] = []
+    for region in regions:
+        try:
+            pipeline.check(region)
+        except NompError as problem:
+            errors += problem.diagnostics
+    if errors:
+        raise NompError(tuple(errors))
+    return [warning for region in regions for warning in _missing_scripts(region)]
+
+
+def _missing_scripts(region: Region) -> list[Diagnostic]:
+    return []
+
+
+def _find_pragma(path: str) -> Span | None:
+    try:
+        text = Path(path).read_bytes()
+    except OSError:
+        return None
+    found = PRAGMA.search(text)
+    return None if found is None else Span(path, text.count(b"\n", 0, found.start()) + 1)
