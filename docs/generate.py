@@ -1,0 +1,49 @@
+"""Write the pages that are made from the code: settings.md and codes.md.  Run `python docs/generate.py`.
+
+`tests/docs/test_generated.py` fails where a page is not what this would write.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nomp
+from nomp import config
+
+DOCS = Path(__file__).parent
+CODES = Path(nomp.__file__).parent / "codes"
+
+GROUPS = {
+    "N1": "Pragmas", "N2": "C source", "N3": "Transform and annotation scripts", "N4": "Schedules",
+    "N5": "Compilers and devices", "N6": "The running program", "N7": "Tuning", "N8": "Options",
+}  # fmt: skip
+
+
+def settings_page() -> str:
+    """The table of settings, with what stands around it."""
+    return f"""# Settings
+
+A setting is an option of the compiled program (`./program --nomp-device 1`, read by `init`) or an environment variable;
+the environment wins.
+
+{config.markdown_table().strip()}
+"""
+
+
+def codes_page() -> str:
+    """All codes with their titles, by group."""
+    lines = ["# Codes", "", "`nomp explain CODE` prints a code's page: what it means, a wrong example, a right one."]
+    for prefix, title in GROUPS.items():
+        titles = [page.read_text(encoding="utf-8").splitlines()[0] for page in sorted(CODES.glob(f"{prefix}*.md"))]
+        if titles:
+            lines += ["", f"## {title}", ""]
+            lines += [re.sub(r"^# (N\d+): (.*)", r"- `\1` \2", line) for line in titles]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"settings.md": settings_page, "codes.md": codes_page}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (DOCS / name).write_text(page(), encoding="utf-8")

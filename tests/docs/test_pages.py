@@ -1,0 +1,63 @@
+"""README.md and docs/: their programs run as they are and print what the page says, their links lead somewhere.
+
+A block whose first line names a file after the language, as in "```c axpy.c", is that file; a block of language
+``console`` holds commands after ``$ `` and what they print.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+) ?([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
+
+
+def files(page: Path) -> dict[str, str]:
+    """The files that *page* shows, by name."""
+    return {name: text for _, name, text in BLOCK.findall(page.read_text(encoding="utf-8")) if name}
+
+
+def commands(page: Path) -> list[tuple[str, str]]:
+    """The commands of *page*, each with the output that the page shows."""
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    consoles = "".join(text for language, _, text in blocks if language == "console")
+    return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", consoles, re.MULTILINE)
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run *command* in *folder* with this interpreter's `nomp` and a cache of its own."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "NOMP_CACHE_DIR": str(folder / "cache")}
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    for name, text in files(page).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for command, output in commands(page):
+        done = run(command, tmp_path)
+        assert (done.returncode, done.stdout) == (0, output), done.stderr
+
+
+def test_pages_with_commands() -> None:
+    assert {"README.md", "c-api.md", "scripts.md"} == {page.name for page in PAGES if commands(page)}
+
+
+@pytest.mark.parametrize("name", ["axpy.c", "blocks.py"])
+def test_readme_shows_the_first_example(name: str) -> None:
+    assert files(ROOT / "README.md")[name] == (ROOT / "examples" / "01_axpy" / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
