@@ -58,7 +58,8 @@ def test_sections_come_back(data: st.DataObject, base: str, start: str, bound: s
 
 pieces = st.sampled_from(
     ["nomp", "for", "update", "init", "sync", "transform", "reduce", "jit", "name", "to", "min", "(", ")", "[", "]",
-     "{", "}", ",", ":", "?", "=", "+", "->", '"a"', '"', "'", "\\\n", "\\", "/*", "*/", "//", "1", "é", "\0", "\n", " "]
+     "{", "}", ",", ":", "?", "=", "+", "->", '"a"', '"', "'", "\\\n", "\\", "/*", "*/", "//",
+     "1", "é", "\0", "\n", " "]
 )  # fmt: skip
 
 
