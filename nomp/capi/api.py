@@ -1,0 +1,159 @@
+"""The C API, as far as it is written in Python: thin functions between ``libnomp.so`` and `runtime.session`.
+
+In: calls from ``libnomp/src`` (``bridge.cdef`` lists them).  Out: 0, or the id of an entry in C's error log; the
+functions of the pragmas print their diagnostic and return 1.  No exception and no traceback leaves this module, unless
+NOMP_DEBUG=1 asks for it; a fault of ours becomes an error with one line of text.
+
+``libnomp.so`` imports this module and calls `register` once, when the interpreter has started.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import threading
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from nomp.capi import errors, pragmas
+from nomp.diagnostics import register_source
+
+_lock = threading.RLock()
+_ffi: Any = None
+_lib: Any = None
+
+
+def register(ffi: Any, lib: Any) -> None:
+    """Let C call the functions of this module."""
+    global _ffi, _lib
+    _ffi, _lib = ffi, lib
+    api = (_init, _update, _jit, _run, _sync, _finalize)
+    of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_sync, _pragma_finalize)
+    for function, report in [*((f, _record) for f in api), *((f, _print) for f in of_pragmas)]:
+        ffi.def_extern(name=f"nomp_py{function.__name__}")(_guarded(function, report))
+
+
+def _guarded(function: Callable[..., None], report: Callable[[errors.Entry], int]) -> Callable[..., int]:
+    """*function* as C calls it: one thread at a time, and 0 or what *report* makes of its error."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> int:
+        try:
+            with _lock:
+                function(*args)
+        except BaseException as problem:  # a script may raise anything, SystemExit too, and nothing may reach C
+            if os.environ.get("NOMP_DEBUG") == "1":
+                traceback.print_exception(problem)
+            return report(errors.entry(problem))
+        return 0
+
+    return call
+
+
+def _record(entry: errors.Entry) -> int:
+    """Put *entry* into C's error log; its id."""
+    return int(_lib.nomp_log_error(entry.number, entry.file.encode(), 0, _bytes(entry.text)))
+
+
+def _print(entry: errors.Entry) -> int:
+    _lib.nomp_log_print(_bytes(entry.diagnostic))
+    return 1
+
+
+def _bytes(text: str) -> bytes:
+    return text.replace("\0", "\\0").encode("utf-8", "surrogateescape")
+
+
+# ----------------------------------------------------------------------------------------------------- nomp.h
+
+
+def _init(argc: int, argv: Any) -> None:
+    from nomp import config
+    from nomp.runtime import session
+
+    arguments = _strings(argc, argv)
+    session.init(arguments)
+    _lib.nomp_log_verbose(config.load(arguments).verbose)
+    _lib.nomp_set_started(1)
+
+
+def _strings(argc: int, argv: Any) -> list[str]:
+    """The strings of C's *argv*, up to a NULL; one string alone (the program's name) counts for nothing."""
+    if argc <= 1 or argv == _ffi.NULL:
+        return []
+    pointers = itertools.takewhile(lambda pointer: pointer != _ffi.NULL, (argv[i] for i in range(argc)))
+    return [_ffi.string(pointer).decode("utf-8", "surrogateescape") for pointer in pointers]
+
+
+def _update(address: int, start: int, end: int, unit: int, op: int) -> None:
+    from nomp.runtime import session
+
+    session.update(address, start, end, unit, op)
+
+
+def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> None:
+    from nomp.capi import jit
+    from nomp.frontend import clang
+    from nomp.runtime import session
+
+    declared = jit.read_arguments(_ffi, nargs, arguments)
+    asked = jit.clauses_of(jit.read_clauses(_ffi, clauses), declared)
+    text = _ffi.string(source).decode("utf-8", "replace")
+    register_source(jit.FILE, text)
+    region = clang.parse_function(text, asked, jit.FILE)
+    values = jit.jit_values(region, declared)
+    kernel.id = session.declare(replace(jit.fix(region, values), overwrite=True), eager=True)
+    kernel.nargs = len(region.params) - len(values)
+
+
+def _run(kernel: int, nargs: int, addresses: Any) -> None:
+    from nomp.runtime import session
+
+    session.run(kernel, _ffi.unpack(addresses, nargs) if nargs else ())
+
+
+def _sync() -> None:
+    from nomp.runtime import session
+
+    session.sync()
+
+
+def _finalize() -> None:
+    from nomp.runtime import session
+
+    try:
+        session.finalize()
+    finally:
+        if not session.started():
+            pragmas.forget()
+            _lib.nomp_set_started(0)
+
+
+# ---------------------------------------------------------------------------------------------- nomp-pragma.h
+
+
+def _pragma_init(argc: int, argv: Any, file: Any, line: int) -> None:
+    with pragmas.located(_ffi.string(file), line):
+        _init(argc, argv)
+
+
+def _pragma_update(address: int, start: int, end: int, unit: int, op: int, name: Any, file: Any, line: int) -> None:
+    with pragmas.located(_ffi.string(file), line, _ffi.string(name).decode()):
+        _update(address, start, end, unit, op)
+
+
+def _pragma_run(region: Any, addresses: Any) -> None:
+    pragmas.run(_ffi, region, addresses)
+
+
+def _pragma_sync(file: Any, line: int) -> None:
+    with pragmas.located(_ffi.string(file), line):
+        _sync()
+
+
+def _pragma_finalize(file: Any, line: int) -> None:
+    with pragmas.located(_ffi.string(file), line):
+        _finalize()

@@ -1,0 +1,64 @@
+/*
+ * bridge.h: what the parts of libnomp.so call each other.  bridge.cdef says the same to cffi, which makes the nomp_py_
+ * functions: they are written in Python (nomp/capi/api.py).
+ */
+#ifndef NOMP_BRIDGE_H
+#define NOMP_BRIDGE_H
+
+#define _GNU_SOURCE /* dladdr */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default) /* everything else is built hidden */
+#include "nomp-aux.h"
+#include "nomp-pragma.h"
+#include "nomp.h"
+#pragma GCC visibility pop
+
+/* One argument as nomp_jit() got it; value is NULL unless type has NOMP_JIT. */
+struct nomp_argument {
+  const char *name;
+  size_t size;
+  int type;
+  const void *value;
+};
+
+/* What nomp_jit() learns of a new kernel: its number, and how many pointers nomp_run() takes. */
+struct nomp_kernel {
+  int id;
+  int nargs;
+};
+
+/* log.c */
+enum { NOMP_LOG_ERROR = 1, NOMP_LOG_WARNING = 2, NOMP_LOG_INFO = 3, NOMP_LOG_DEFAULT = 2 };
+int nomp_log_error(int number, const char *file, int line, const char *text);
+int nomp_log_errorf(int number, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void nomp_log_message(int level, const char *file, int line, const char *text);
+void nomp_log_verbose(int level);
+void nomp_log_clear(void);
+void nomp_log_print(const char *text);
+
+/* nomp.c: the runtime has started (1) or has ended (0), which empties the log and forgets the kernels. */
+void nomp_set_started(int now);
+
+/* python.c: start the interpreter if need be; 0, or the id of a logged error. */
+int nomp_python_start(void);
+
+/* api.py: 0, or the id of a logged error (the nomp_py_pragma_ ones: 1, and the diagnostic is printed). */
+int nomp_py_init(int argc, const char **argv);
+int nomp_py_update(uintptr_t address, size_t start, size_t end, size_t unit, int op);
+int nomp_py_jit(const char *source, const char **clauses, int nargs, const struct nomp_argument *arguments,
+                struct nomp_kernel *kernel);
+int nomp_py_run(int id, int nargs, const uintptr_t *addresses);
+int nomp_py_sync(void);
+int nomp_py_finalize(void);
+int nomp_py_pragma_init(int argc, const char **argv, const char *file, int line);
+int nomp_py_pragma_update(uintptr_t address, size_t start, size_t end, size_t unit, int op, const char *name,
+                          const char *file, int line);
+int nomp_py_pragma_run(struct nomp_region *region, const uintptr_t *addresses);
+int nomp_py_pragma_sync(const char *file, int line);
+int nomp_py_pragma_finalize(const char *file, int line);
+
+#endif /* NOMP_BRIDGE_H */

@@ -1,0 +1,32 @@
+/*
+ * pragma.c: the functions of nomp-pragma.h.  An error ends the program unless NOMP_ON_ERROR=continue; its diagnostic
+ * has been printed by then.
+ */
+#include "bridge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void end_unless_told_otherwise(int error) {
+  const char *choice = getenv("NOMP_ON_ERROR");
+  if (error && !(choice && strcmp(choice, "continue") == 0)) exit(EXIT_FAILURE);
+}
+
+#define CALL(call) end_unless_told_otherwise(nomp_python_start() || (call))
+
+void nomp_pragma_init(int argc, const char **argv, const char *file, int line) {
+  CALL(nomp_py_pragma_init(argc, argv, file, line));
+}
+
+void nomp_pragma_update(void *base, size_t start, size_t end, size_t unit, int op, const char *name, const char *file,
+                        int line) {
+  CALL(nomp_py_pragma_update((uintptr_t)base, start, end, unit, op, name, file, line));
+}
+
+void nomp_pragma_run(struct nomp_region *region, void **args) {
+  CALL(nomp_py_pragma_run(region, (const uintptr_t *)args));
+}
+
+void nomp_pragma_sync(const char *file, int line) { CALL(nomp_py_pragma_sync(file, line)); }
+
+void nomp_pragma_finalize(const char *file, int line) { CALL(nomp_py_pragma_finalize(file, line)); }

@@ -1,0 +1,70 @@
+"""``nomp config``: what a build system must know to use libnomp, and the table of settings.
+
+In: the options.  Out: flags on one line, in the order of `pkg-config` (several options may be combined), shell commands
+for ``--env``, or without an option the table of settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from nomp import capi
+from nomp.config import markdown_table
+from nomp.diagnostics import error
+
+_DESCRIPTION = "Print flags for compiling C programs that use nomp.h, or, without an option, the table of settings."
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run ``nomp config``.  `NompError` N504 if flags are asked for and libnomp.so has not been built."""
+    options = _parse(arguments)
+    if not any(vars(options).values()):
+        print(markdown_table(), end="")
+        return 0
+    _require_library()
+    parts = ((options.cflags, _cflags()), (options.libs, _libs()), (options.cmakedir, [str(_cmake_folder())]))
+    words = [word for asked, flags in parts if asked for word in flags]
+    if words:
+        print(shlex.join(words))
+    if options.env:
+        print(_environment(), end="")
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="nomp config", description=_DESCRIPTION)
+    parser.add_argument("--cflags", action="store_true", help="flags for the C compiler")
+    parser.add_argument("--libs", action="store_true", help="flags for the linker, the run path included")
+    parser.add_argument("--cmakedir", action="store_true", help="the folder for CMake's nomp_DIR")
+    parser.add_argument("--env", action="store_true", help="shell commands that let pkg-config and CMake find nomp")
+    return parser.parse_args(arguments)
+
+
+def _require_library() -> None:
+    if not (capi.LIBRARY / "libnomp.so").is_file():
+        raise error("N504", f"libnomp.so is not in {capi.LIBRARY}", help="build it: python -m nomp.capi.build")
+
+
+def _cflags() -> list[str]:
+    return [f"-I{capi.INCLUDE}"]
+
+
+def _libs() -> list[str]:
+    return [f"-L{capi.LIBRARY}", "-lnomp", f"-Wl,-rpath,{capi.LIBRARY}"]
+
+
+def _cmake_folder() -> Path:
+    return capi.LIBRARY / "cmake" / "nomp"
+
+
+def _environment() -> str:
+    packages = shlex.quote(str(capi.LIBRARY / "pkgconfig"))
+    return (
+        f"export NOMP_PYTHON={shlex.quote(sys.executable)}\n"
+        f"export PKG_CONFIG_PATH={packages}${{PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}}\n"
+        f"export nomp_DIR={shlex.quote(str(_cmake_folder()))}\n"
+    )
