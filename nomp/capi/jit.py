@@ -146,11 +146,11 @@ def _check_positions(region: Region, arguments: Sequence[Argument], params: Sequ
 
 def _misfit(argument: Argument, param: Param) -> str | None:
     if param.kind == "scalar" and argument.type == PTR:
-        return f"is a pointer, but parameter '{param.name}' is a {param.dtype}"
+        return f"is a pointer, but parameter '{param.name}' is not ({param.dtype})"
     if param.kind == "array" and argument.type != PTR:
         return f"is a scalar, but parameter '{param.name}' is a pointer, and no reduce clause names it"
     if argument.type != PTR and argument.size != itemsize(param.dtype):
-        return f"does not have the size of parameter '{param.name}', a {param.dtype}"
+        return f"does not have the size of parameter '{param.name}' ({param.dtype})"
     return None
 
 
@@ -165,7 +165,7 @@ def _value(region: Region, param: Param, argument: Argument) -> int | float:
     value = decode(argument.raw, argument.type)
     if param.kind == "scalar" and _holds(param.dtype, value):
         return float(value) if param.dtype.startswith("float") else int(value)
-    what = f"{value} cannot be a {param.dtype}" if param.kind == "scalar" else "a pointer cannot be fixed"
+    what = f"{value} is no {param.dtype}" if param.kind == "scalar" else "a pointer cannot be fixed"
     raise error("N653", f'JIT argument "{argument.name}" passed into nomp_jit: {what}', region.span(param.place),
                 help="give it the type and the size of the parameter")  # fmt: skip
 
