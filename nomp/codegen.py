@@ -1,0 +1,162 @@
+"""Scheduled loopy kernel to device source and launch record.
+
+In: a kernel as a script (or the default) left it, its scalar values, the values of jit parameters.  Out: a
+`DeviceSource`.  Called by `pipeline`.  No launch logic hides in closures: grids become small expressions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import Any
+
+import loopy as lp
+from loopy.kernel.data import AddressSpace, ConcurrentTag
+from loopy.schedule import CallKernel, get_insn_ids_for_block_at, linearize
+from loopy.schedule.tools import get_subkernel_arg_info
+from pymbolic import primitives as p
+
+from nomp.arithmetic import Number, evaluate, is_launch_expr
+from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Value
+from nomp.lower.expressions import constant
+from nomp.region import Binary, Const, Expr, Var
+
+_INDEX = "int64"
+_SILENT_FAILURES = ("cannot be made local because a write race",)
+"""loopy warnings after which the code would be wrong."""
+
+
+class CodegenError(Exception):
+    """loopy cannot make code of a kernel; the message is loopy's."""
+
+
+def generate(
+    kernel: lp.TranslationUnit, values: tuple[Value, ...], jit: Mapping[str, Number], dialect: str,
+    scratch: tuple[Scratch, ...] = (),
+) -> DeviceSource:  # fmt: skip
+    """The device source of *kernel*, with *jit* parameters fixed.  *scratch* names arrays that are no parameters."""
+    fixed, open_values = _fixed(values, jit)
+    kernel = _with_valid_priorities(lp.fix_parameters(kernel, **fixed)) if fixed else _with_valid_priorities(kernel)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            kernel = linearize(lp.preprocess_program(kernel))
+            text = lp.generate_code_v2(kernel).device_code()
+        except (lp.LoopyError, NotImplementedError, ValueError, RuntimeError) as failure:
+            raise CodegenError(str(failure)) from failure
+    for warning in caught:
+        if any(text in str(warning.message) for text in _SILENT_FAILURES):
+            raise CodegenError(str(warning.message))
+    entry = kernel.default_entrypoint
+    scratch += tuple(_global_temporaries(entry))
+    launches = tuple(_launches(kernel, {s.name for s in scratch}))
+    used = {argument.name for launch in launches for argument in launch.arguments}
+    used |= {name for launch in launches for e in (*launch.grid, *launch.block) for name in _names(e)}
+    kept = tuple(value for value in open_values if value.name in used)
+    return DeviceSource(entry.name, dialect, text, kept, scratch, launches)
+
+
+def _fixed(values: tuple[Value, ...], jit: Mapping[str, Number]) -> tuple[dict[str, Any], tuple[Value, ...]]:
+    """The values that *jit* determines, as constants, and the others."""
+    fixed: dict[str, Any] = {}
+    for value in values:
+        if value.expr is not None and is_launch_expr(value.expr, set(jit)):
+            number = evaluate(value.expr, jit)
+            fixed[value.name] = constant(number, value.dtype) if isinstance(number, float) else number
+    return fixed, tuple(value for value in values if value.name not in fixed)
+
+
+def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    """*kernel* with the loop priorities of sequential loops only: loopy trips on renamed and on parallel inames."""
+    entry = kernel.default_entrypoint
+
+    def sequential(iname: str) -> bool:
+        return iname in entry.all_inames() and not entry.iname_tags_of_type(iname, ConcurrentTag)
+
+    kept = (tuple(filter(sequential, priority)) for priority in entry.loop_priority)
+    return kernel.with_kernel(entry.copy(loop_priority=frozenset(k for k in kept if len(k) > 1)))
+
+
+def is_parallel(kernel: lp.TranslationUnit) -> bool:
+    """Whether some loop of *kernel* is mapped to a parallel axis."""
+    entry = kernel.default_entrypoint
+    return any(entry.iname_tags_of_type(iname, ConcurrentTag) for iname in entry.all_inames())
+
+
+def parallel_writers(kernel: lp.TranslationUnit, names: set[str]) -> Iterator[tuple[str, str]]:
+    """Each of the single cells *names* that a parallel loop writes, with that loop's iname."""
+    entry = kernel.default_entrypoint
+    for instruction in entry.instructions:
+        for name in set(instruction.assignee_var_names()) & names:
+            for iname in sorted(instruction.within_inames):
+                if entry.iname_tags_of_type(iname, ConcurrentTag):
+                    yield name, iname
+
+
+def _global_temporaries(entry: lp.LoopKernel) -> Iterator[Scratch]:
+    for name in sorted(entry.temporary_variables):
+        temporary = entry.temporary_variables[name]
+        if temporary.address_space == AddressSpace.GLOBAL:
+            size = reduce(lambda a, b: a * b, temporary.shape, 1)
+            yield Scratch(name, str(temporary.dtype.numpy_dtype), _launch_expr(size))
+
+
+def _launches(kernel: lp.TranslationUnit, scratch: set[str]) -> Iterator[Launch]:
+    entry = kernel.default_entrypoint
+    for place, item in enumerate(entry.linearization):
+        if isinstance(item, CallKernel):
+            instructions = get_insn_ids_for_block_at(entry.linearization, place)
+            grid, block = entry.get_grid_sizes_for_insn_ids_as_exprs(instructions, kernel.callables_table)
+            passed = get_subkernel_arg_info(entry, item.kernel_name).passed_names
+            yield Launch(
+                item.kernel_name,
+                tuple(Argument(_kind(entry, name, scratch), name) for name in passed),
+                *_same_rank(tuple(map(_launch_expr, grid)), tuple(map(_launch_expr, block))),
+            )
+
+
+def _kind(entry: lp.LoopKernel, name: str, scratch: set[str]) -> Any:
+    if name in scratch:
+        return "scratch"
+    return "value" if isinstance(entry.arg_dict[name], lp.ValueArg) else "buffer"
+
+
+def _same_rank(grid: tuple[Expr, ...], block: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    rank = max(len(grid), len(block), 1)
+    ones = (Const(1, _INDEX),) * rank
+    return (grid + ones)[:rank], (block + ones)[:rank]
+
+
+def _launch_expr(expr: Any) -> Expr:
+    """A pymbolic integer expression over values as a launch expression."""
+    match expr:
+        case int():
+            return Const(expr, _INDEX)
+        case p.Variable():
+            return Var(expr.name, _INDEX)
+        case p.Sum():
+            return _chain("+", expr.children)
+        case p.Product():
+            return _chain("*", expr.children)
+        case p.Min():
+            return _chain("min", expr.children)
+        case p.Max():
+            return _chain("max", expr.children)
+        case p.FloorDiv():
+            return Binary("//", _launch_expr(expr.numerator), _launch_expr(expr.denominator), _INDEX)
+    if hasattr(expr, "__index__"):
+        return Const(int(expr), _INDEX)
+    raise CodegenError(f"a grid size is not an expression of parameters: {expr}")
+
+
+def _chain(op: str, children: tuple[Any, ...]) -> Expr:
+    return reduce(lambda left, right: Binary(op, left, right, _INDEX), map(_launch_expr, children))
+
+
+def _names(expr: Expr) -> Iterator[str]:
+    if isinstance(expr, Var):
+        yield expr.name
+    elif isinstance(expr, Binary):
+        yield from _names(expr.left)
+        yield from _names(expr.right)

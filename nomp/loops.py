@@ -1,0 +1,150 @@
+"""Loop headers as loopy domains.
+
+A loop whose bounds are affine in outer counters and parameters becomes ``lower <= i < upper``, with the names that the
+user wrote.  Any other bound is computed first, with C's own arithmetic: at launch where only parameters are needed (a
+hidden kernel argument), else on the device, into a scalar.  A step other than 1 counts trips: the counter's value is
+then ``lower + step * i``.  `check` refuses headers that count away from their bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nomp.affine import Affine, Scope, preserves_value
+from nomp.arithmetic import cast, convert
+from nomp.diagnostics import error
+from nomp.region import Binary, Const, Expr, For, Region, Select, walk
+
+INDEX = "int64"
+_ZERO = Const(0, INDEX)
+_UP, _DOWN = ("<", "<=", "!="), (">", ">=", "!=")
+
+
+Fresh = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A loop's domain in isl's terms: *constraints* on the iname over *parameters*, and what the counter's value is.
+
+    *computed* are scalars (int64) that the domain uses and that are not yet known: the lowest ones may be computed at
+    launch, the others on the device.  The counter's value is ``base + step * iname``, or the iname itself if *base* is
+    None; either part may be the name of a computed scalar.
+    """
+
+    constraints: str
+    parameters: frozenset[str]
+    computed: tuple[tuple[str, Expr], ...] = ()
+    base: Affine | None = None
+    step: int | str = 1
+
+
+def check(region: Region) -> None:
+    """Refuse loops that step away from their bound.  Raises N250."""
+    for stmt in walk(region.body):
+        if isinstance(stmt, For) and isinstance(step := signed_step(stmt), Const):
+            allowed = _UP if step.value > 0 else _DOWN
+            if step.value == 0 or stmt.relation not in allowed:
+                message = f"loop '{stmt.iname}' counts away from its bound: a step of {step.value} never ends a"
+                raise error(
+                    "N250", f"{message} '{stmt.relation}' loop", region.span(stmt.place),
+                    help="write the bound on the side to which the counter moves, or use a signed counter",
+                )  # fmt: skip
+
+
+def header(loop: For, scope: Scope, fresh: Fresh) -> Header:
+    """The domain of *loop* where it stands; *fresh* makes names for computed scalars."""
+    increment = signed_step(loop)
+    step = int(increment.value) if isinstance(increment, Const) else None
+    if step is not None and _compares_as_integers(loop):
+        affine = _affine_header(loop, scope, step)
+        if affine:
+            return affine
+    return _unit_header(loop, scope, fresh) if step == 1 else _counted_header(loop, scope, step, fresh)
+
+
+def signed_step(loop: For) -> Expr:
+    """The step as int64: adding an unsigned value close to its type's largest is counting down."""
+    step, signed = loop.step, loop.step.dtype.removeprefix("u")
+    if isinstance(step, Const):
+        return Const(convert(convert(step.value, signed), INDEX), INDEX)
+    return cast(cast(step, signed), INDEX)
+
+
+def _compares_as_integers(loop: For) -> bool:
+    """Whether the comparison, in its common type, orders the counter's values as integers."""
+    starts_positive = isinstance(loop.lower, Const) and loop.lower.value >= 0 and loop.relation in _UP
+    return preserves_value(loop.dtype, loop.upper.dtype) or starts_positive
+
+
+def _affine_header(loop: For, scope: Scope, step: int) -> Header | None:
+    lower, upper = scope.affine(loop.lower), scope.affine(loop.upper)
+    if lower is None or upper is None or (loop.relation == "!=" and abs(step) != 1):
+        return None
+    relation = loop.relation if loop.relation != "!=" else "<" if step > 0 else ">"
+    names = frozenset(lower.terms) | frozenset(upper.terms)
+    if step == 1:
+        return Header(f"{lower} <= {loop.iname} {relation} {upper}", names)
+    value = lower + Affine(0, {loop.iname: step})
+    return Header(f"0 <= {loop.iname} and {value} {relation} {upper}", names, base=lower, step=step)
+
+
+def _unit_header(loop: For, scope: Scope, fresh: Fresh) -> Header:
+    start, end = cast(loop.lower, INDEX), cast(loop.upper, INDEX)
+    if loop.relation == "<=":
+        end = Binary("+", end, Const(1, INDEX), INDEX)
+    if not _compares_as_integers(loop):
+        end = Select(_starts(loop), end, start, INDEX)
+    lower, computed = _base(loop, scope, fresh)
+    upper = fresh(f"{loop.iname}_ub")
+    names = frozenset(lower.terms) | {upper}
+    return Header(f"{lower} <= {loop.iname} < {upper}", names, (*computed, (upper, end)))
+
+
+def _counted_header(loop: For, scope: Scope, step: int | None, fresh: Fresh) -> Header:
+    lower, computed = _base(loop, scope, fresh)
+    trips = fresh(f"{loop.iname}_trips")
+    computed += ((trips, trip_count(loop)),)
+    if step is not None:
+        return Header(f"0 <= {loop.iname} < {trips}", frozenset({trips}), computed, lower, step)
+    stride = fresh(f"{loop.iname}_step")
+    computed += ((stride, signed_step(loop)),)
+    return Header(f"0 <= {loop.iname} < {trips}", frozenset({trips}), computed, lower, stride)
+
+
+def _base(loop: For, scope: Scope, fresh: Fresh) -> tuple[Affine, tuple[tuple[str, Expr], ...]]:
+    """The first value of the counter: affine, or a scalar to be computed."""
+    lower = scope.affine(loop.lower)
+    if lower is not None:
+        return lower, ()
+    name = fresh(f"{loop.iname}_lb")
+    return Affine(0, {name: 1}), ((name, cast(loop.lower, INDEX)),)
+
+
+def _starts(loop: For) -> Expr:
+    """Whether the first iteration runs, as C compares."""
+    return Binary(loop.relation, cast(loop.lower, loop.upper.dtype), loop.upper, "int32")
+
+
+def trip_count(loop: For) -> Expr:
+    """How often the body runs, as an int64 expression (a division by zero where the step is zero)."""
+    lower, upper, step = cast(loop.lower, INDEX), cast(loop.upper, INDEX), signed_step(loop)
+    distance = Binary("-", upper, lower, INDEX)
+    if loop.relation == "!=":
+        count: Expr = Binary("/", distance, step, INDEX)
+    else:
+        # Towards the bound: C's division truncates, so (distance -+ 1) / step + 1 is exact for either sign of step.
+        inclusive = loop.relation in ("<=", ">=")
+        nudge = Const(0 if inclusive else 1, INDEX)
+        last = Binary("-" if loop.relation in ("<", "<=") else "+", distance, nudge, INDEX)
+        count = Binary("+", Binary("/", last, step, INDEX), Const(1, INDEX), INDEX)
+    return Select(_starts(loop), count, _ZERO, INDEX)
+
+
+def last_value(loop: For, trips: Expr) -> Expr:
+    """The counter's value after the loop, given its trip count, in the counter's type."""
+    step = Binary("*", trips, signed_step(loop), INDEX)
+    return cast(Binary("+", cast(loop.lower, INDEX), step, INDEX), loop.dtype)
+
+

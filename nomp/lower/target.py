@@ -1,0 +1,184 @@
+"""loopy's targets as nomp needs them: C's operators kept exactly, no promises about aliasing, every kernel emitted.
+
+Used by `lower` (which makes kernels for a target) and `codegen` (which prints them).  loopy's own targets regroup
+``a + (b + c)``, promise ``restrict`` for every pointer, and drop all kernels after a global barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from cgen import Const, Pointer
+from constantdict import constantdict
+from loopy.kernel.function_interface import ScalarCallable
+from loopy.symbolic import Literal
+from loopy.target import DummyHostASTBuilder
+from loopy.target.c.codegen.expression import CExpressionToCodeMapper
+from loopy.target.opencl import OpenCLCASTBuilder, OpenCLTarget
+from loopy.types import NumpyType
+from pymbolic import primitives as p
+from pymbolic import var
+from pymbolic.mapper.stringifier import PREC_CALL, PREC_NONE, PREC_PRODUCT, PREC_SUM
+
+OPERATORS = {
+    "c_sub": "-", "c_div": "/", "c_rem": "%", "c_shl": "<<", "c_shr": ">>", "c_and": "&", "c_or": "|", "c_xor": "^",
+}  # fmt: skip
+"""Binary operators that loopy either lacks or gives another meaning or type, by the function that stands for them."""
+
+PREFIX_OPERATORS = {"c_neg": "-", "c_not": "~"}
+
+MATH = (
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "atan2", "cbrt", "ceil", "copysign", "cos", "cosh", "erf",
+    "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "lgamma", "log", "log10",
+    "log1p", "log2", "logb", "nextafter", "pow", "remainder", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh",
+    "tgamma", "trunc",
+)  # fmt: skip
+
+
+_TAKEN = frozenset(
+    # Built-in functions, types and qualifiers of OpenCL C and CUDA that a program may well name a kernel after.
+    "abs abs_diff add_sat all any barrier bool bitselect char clamp clz constant cross degrees distance dot double event_t "
+    "fast_length float fract generic global half image1d_t image2d_t image3d_t int isequal isfinite isinf isnan isnormal "
+    "kernel ldexp length local long mad mad_hi mad_sat main max mem_fence min mix modf mul24 mul_hi normalize pipe popcount "
+    "prefetch private radians rotate rsqrt sampler_t select shared short shuffle sign signbit sincos size_t smoothstep step "
+    "uchar uint ulong unsigned upsample ushort vload2 vload4 vload8 vstore2 vstore4 vstore8 volatile void".split()
+)
+
+
+def entry_name(name: str) -> str:
+    """*name*, or a variation of it that is no function or word of a device language, for an entry point."""
+    while name in _TAKEN or name in MATH or name in target_for("opencl").get_device_ast_builder().known_callables:
+        name += "_"
+    return name
+
+
+class TypedCallable(ScalarCallable):  # type: ignore[misc]
+    """A function whose result and arguments have the type of its first argument (shifts: only the result)."""
+
+    def with_types(self, arg_id_to_dtype: Mapping[Any, Any], clbl_inf_ctx: Any) -> tuple[Any, Any]:
+        """Fix the types once the first argument's is known."""
+        known = {k: v for k, v in arg_id_to_dtype.items() if isinstance(k, int) and k >= 0 and v is not None}
+        if 0 in known:
+            known[-1] = known[0]
+        copy = self.copy(name_in_target=self.target_name(known), arg_id_to_dtype=constantdict(known))
+        return copy, clbl_inf_ctx
+
+    def target_name(self, known: Mapping[int, Any]) -> str:
+        """The function's name in the device's language."""
+        return str(self.name)
+
+
+class Operator(TypedCallable):
+    """A C operator spelled as a function in loopy, printed as the operator."""
+
+    def emit_call(self, expression_to_code_mapper: Any, expression: Any, target: Any) -> Any:
+        """The operator applied to its operands, in parentheses of its own."""
+        call = super().emit_call(expression_to_code_mapper, expression, target)
+        text = expression_to_code_mapper.codegen_state.ast_builder.get_c_expression_to_code_mapper()
+        operands = [text(operand, PREC_CALL) for operand in call.parameters]
+        if self.name in PREFIX_OPERATORS:
+            return var(f"({PREFIX_OPERATORS[self.name]}{operands[0]})")
+        return var(f"({operands[0]} {OPERATORS[self.name]} {operands[1]})")
+
+
+def callables() -> dict[str, Any]:
+    """The functions that lowered kernels may call, by name."""
+    operators = {name: Operator(name=name) for name in [*OPERATORS, *PREFIX_OPERATORS]}
+    return operators | {name: TypedCallable(name=name) for name in MATH}
+
+
+class ExactCMapper(CExpressionToCodeMapper):  # type: ignore[misc]
+    """Prints sums and products in the order of their tree: floating-point addition is not associative."""
+
+    def map_sum(self, expr: p.Sum, enclosing_prec: int) -> str:
+        """``a + b - c``, with a nested sum in parentheses unless it comes first."""
+        first, *rest = expr.children
+        text = self.rec(first, PREC_SUM)
+        for child in rest:
+            minus, term = _without_minus(child)
+            inner = f"({self.rec(term, PREC_NONE)})" if isinstance(term, p.Sum) else self.rec(term, PREC_SUM)
+            text += f" {'-' if minus else '+'} {inner}"
+        return str(self.parenthesize_if_needed(text, enclosing_prec, PREC_SUM))
+
+    def map_product(self, expr: p.Product, enclosing_prec: int) -> str:
+        """``a * b * c``, with a nested product or quotient in parentheses unless it comes first."""
+        first, *rest = expr.children
+        text = self.rec(first, PREC_PRODUCT)
+        for child in rest:
+            nested = isinstance(child, self.multiplicative_primitives)
+            text += f" * ({self.rec(child, PREC_NONE)})" if nested else f" * {self.rec(child, PREC_PRODUCT)}"
+        return str(self.parenthesize_if_needed(text, enclosing_prec, PREC_PRODUCT))
+
+
+def _without_minus(expr: Any) -> tuple[bool, Any]:
+    """Whether *expr* is ``-1 * term``, and the term."""
+    if isinstance(expr, p.Product) and len(expr.children) == 2 and _is_minus_one(expr.children[0]):
+        return True, expr.children[1]
+    return False, expr
+
+
+def _is_minus_one(expr: Any) -> bool:
+    if isinstance(expr, Literal):
+        return expr.s in ("-1.0", "-1.0f")
+    return isinstance(expr, int) and expr == -1
+
+
+class HostBuilder(DummyHostASTBuilder):  # type: ignore[misc]
+    """The host side is ours; this only keeps loopy from dropping the kernels after the first."""
+
+    can_implement_conditionals = True
+
+    def emit_if(self, condition_str: str, ast: Any) -> Any:
+        """Nothing to wrap."""
+        return ast
+
+
+class DeviceBuilderMixin:
+    """What nomp changes in loopy's printers of C dialects."""
+
+    @property
+    def known_callables(self) -> dict[str, Any]:
+        """loopy's functions, ours in front."""
+        return {**super().known_callables, **callables()}  # type: ignore[misc]
+
+    def get_c_expression_to_code_mapper(self) -> ExactCMapper:
+        """The printer of expressions."""
+        return ExactCMapper()
+
+    def emit_barrier(self, synchronization_kind: str, mem_kind: str, comment: str) -> Any:
+        """A barrier without its comment, whose text depends on the hash seed."""
+        return super().emit_barrier(synchronization_kind, mem_kind, "")  # type: ignore[misc]
+
+    def get_array_arg_declarator(self, arg: Any, is_written: bool) -> Any:
+        """A pointer without ``restrict``: C pointers may overlap."""
+        builder: Any = self
+        base = builder.wrap_decl_for_address_space(builder.get_array_base_declarator(arg), arg.address_space)
+        return Pointer(base) if is_written else Const(Pointer(base))
+
+
+class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc]
+    """The printer of OpenCL C."""
+
+
+class NompOpenCLTarget(OpenCLTarget):  # type: ignore[misc]
+    """OpenCL C for any device."""
+
+    def get_host_ast_builder(self) -> HostBuilder:
+        """The host side, which does nothing."""
+        return HostBuilder(self)
+
+    def get_device_ast_builder(self) -> OpenCLBuilder:
+        """The printer."""
+        return OpenCLBuilder(self)
+
+
+def target_for(dialect: str) -> Any:
+    """The loopy target of *dialect*; KeyError for an unknown one."""
+    return {"opencl": NompOpenCLTarget}[dialect]()
+
+
+def loopy_dtype(dtype: str) -> NumpyType:
+    """The loopy type of a region's type.  C's bool is a byte that holds 0 or 1."""
+    return NumpyType(np.dtype("int8" if dtype == "bool" else dtype))

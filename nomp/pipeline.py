@@ -1,0 +1,149 @@
+"""The stages of the compiler, in order: the one place that lists them.
+
+    Region  --lower-->  loopy kernel  --script-->  scheduled kernel  --codegen-->  DeviceSource
+
+`check` runs at compile time, without loopy; `compile` runs at the first launch of a kernel, on its device, because a
+script's decisions depend on the device.  Called by the driver and by `runtime.kernel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from nomp import loops
+from nomp.arithmetic import Number
+from nomp.backend import DeviceInfo
+from nomp.config import Settings
+from nomp.device_source import DeviceSource, Value, Variant
+from nomp.diagnostics import Diagnostic, NompError, Note, error
+from nomp.region import Region
+
+if TYPE_CHECKING:
+    from loopy import TranslationUnit
+
+    from nomp.reduction import Stages
+
+
+def check(region: Region) -> None:
+    """Refuse what lowering cannot do.  Raises `NompError`; imports no loopy."""
+    loops.check(region)
+
+
+def compile(
+    region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, settings: Settings
+) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
+    """*region* as source for *device*, and the warnings of its scripts.
+
+    *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520.
+    """
+    check(region)
+    if not _has_script(region, settings):
+        return _default(region, device, jit, variant), ()
+    kernel, values, warnings = _scripted(region, device, variant, settings)
+    from nomp import codegen, reduction
+
+    if reduction.is_pure(region) and not codegen.is_parallel(kernel):
+        return _default(region, device, jit, variant), warnings
+    _refuse_races(region, kernel)
+    return _generate(region, kernel, values, jit, device), warnings
+
+
+def emit_loopy(region: Region, dialect: str = "opencl") -> str:
+    """The loopy kernel that *region*'s scripts get, as text."""
+    from nomp.lower import lower
+
+    return str(lower(region, Variant(), dialect, for_script=True).kernel)
+
+
+def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> str:
+    """The source for *device*, with its scripts applied and jit parameters left open."""
+    return compile(region, device, {}, Variant(), settings)[0].text
+
+
+def _has_script(region: Region, settings: Settings) -> bool:
+    annotated = bool(region.clauses.annotations and settings.annotations_script)
+    return annotated or bool(region.clauses.transforms)
+
+
+def _scripted(
+    region: Region, device: DeviceInfo, variant: Variant, settings: Settings
+) -> tuple[TranslationUnit, tuple[Value, ...], tuple[Diagnostic, ...]]:
+    from nomp import script
+    from nomp.lower import lower
+
+    lowered = lower(region, variant, device.dialect, for_script=True)
+    kernel, warnings = script.apply(lowered.kernel, region, device.context(), settings)
+    return kernel, lowered.values, tuple(warnings)
+
+
+def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
+    """Without a script: reductions in two stages, anything else in order in one work item."""
+    from nomp import reduction
+    from nomp.lower import lower
+
+    items = max(1, device.compute_units) * (4 if device.type == "cpu" else 1024)
+    stages = reduction.split(region, items)
+    if stages is None:
+        lowered = lower(region, variant, device.dialect)
+        return _generate(region, lowered.kernel, lowered.values, jit, device)
+    return _two_stages(stages, device, jit, variant)
+
+
+def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
+    import loopy as lp
+
+    from nomp.lower import lower
+
+    accumulate = lower(stages.accumulate, variant, device.dialect)
+    values = tuple(replace(v, expr=stages.derived.get(v.name, v.expr)) for v in accumulate.values)
+    parallel = lp.tag_inames(accumulate.kernel, {stages.parallel: "g.0"})
+    combine = lower(stages.combine, variant, device.dialect)
+    first = _generate(stages.accumulate, parallel, values, jit, device, stages)
+    second = _generate(stages.combine, combine.kernel, combine.values, jit, device, stages)
+    return replace(
+        first,
+        text=f"{first.text}\n{second.text}",
+        values=tuple(dict.fromkeys((*first.values, *second.values))),
+        launches=(*first.launches, *second.launches),
+    )
+
+
+def _generate(
+    region: Region, kernel: TranslationUnit, values: Iterable[Value], jit: Mapping[str, Number], device: DeviceInfo,
+    stages: Stages | None = None,
+) -> DeviceSource:  # fmt: skip
+    from nomp import codegen
+
+    scratch = stages.scratch if stages else ()
+    try:
+        return codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
+    except codegen.CodegenError as failure:
+        raise _codegen_error(region, str(failure)) from failure
+
+
+def _codegen_error(region: Region, message: str) -> NompError:
+    scripts = region.clauses.transforms
+    if scripts:
+        what = f"the kernel that '{scripts[-1].module}.{scripts[-1].function}' made cannot be compiled: {message}"
+        place, step = scripts[-1].place, "see what the script gets with 'nomp cc --emit loopy'"
+        return error("N320", what, region.span(place), help=step)
+    return error("N520", f"no code can be generated for kernel '{region.name}': {message}", region.span(_place(region)))
+
+
+def _place(region: Region) -> Any:
+    return region.body[0].place
+
+
+def _refuse_races(region: Region, kernel: TranslationUnit) -> None:
+    """A single variable that all iterations of a parallel loop write has no defined value afterwards."""
+    from nomp import codegen
+
+    cells = {param.name: param for param in region.params if param.kind == "cell"}
+    for name, iname in codegen.parallel_writers(kernel, set(cells)):
+        script = region.clauses.transforms[-1:]
+        notes = tuple(Note(f"'{s.module}.{s.function}' made it parallel", region.span(s.place)) for s in script)
+        message = f"loop '{iname}' cannot run in parallel: every iteration writes '{name}'"
+        step = f"leave '{iname}' sequential, or name '{name}' in a reduce clause and leave the reduction unmapped"
+        raise error("N401", message, region.span(cells[name].place or _place(region)), notes=notes, help=step)

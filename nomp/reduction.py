@@ -1,0 +1,144 @@
+"""The default way to run a reduction: two kernels, any trip count, the same tree on every run.
+
+`split` rewrites a region whose only effects are those of its reduce clauses into two regions: in the first, each of a
+fixed number of items runs a contiguous share of the iterations into a private accumulator and stores it; in the second,
+one item combines these and the variable's value before the region.  Called by `pipeline`, where no script has mapped
+the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nomp.arithmetic import cast, is_float, is_launch_expr
+from nomp.device_source import Scratch
+from nomp.loops import INDEX, signed_step, trip_count
+from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Select, Stmt, Var, walk
+
+_START = {"+": 0, "^": 0, "*": 1}
+"""Where an accumulator starts; every other operator is idempotent, and starts with the variable's own value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The two regions; *derived* defines their extra scalar parameters, *scratch* their extra arrays."""
+
+    accumulate: Region
+    combine: Region
+    parallel: str
+    derived: Mapping[str, Expr]
+    scratch: tuple[Scratch, ...]
+
+
+def split(region: Region, items: int) -> Stages | None:
+    """The two stages of *region* for *items* accumulators, or None where it does more than reduce."""
+    if not is_pure(region):
+        return None
+    loop = region.body[0]
+    assert isinstance(loop, For)
+    taken = {p.name for p in region.params} | {n for s in walk(region.body) if (n := getattr(s, "iname", None))}
+    taken |= {s.name for s in walk(region.body) if isinstance(s, Declare)}
+    names = {key: _free(f"_{key}", taken) for key in ("item", "trips", "share", "trip", "part")}
+    partial = {r.name: _free(f"{r.name}_partial", taken) for r in region.clauses.reductions}
+    share = Binary("//", Binary("+", trip_count(loop), Const(items - 1, INDEX), INDEX), Const(items, INDEX), INDEX)
+    arrays = tuple(Param(partial[r.name], region.param(r.name).dtype, "array", "", (None,), writes=True)
+                   for r in region.clauses.reductions)  # fmt: skip
+    return Stages(
+        _accumulate(region, loop, items, names, partial, arrays),
+        _combine(region, items, names["part"], partial, arrays),
+        names["item"],
+        {names["trips"]: trip_count(loop), names["share"]: share},
+        tuple(Scratch(a.name, a.dtype, Const(items, INDEX)) for a in arrays),
+    )
+
+
+def is_pure(region: Region) -> bool:
+    """Whether *region* is one loop that only accumulates into its reduce variables, with bounds known at launch."""
+    reduced = {reduction.name for reduction in region.clauses.reductions}
+    if not reduced or len(region.body) != 1 or not isinstance(loop := region.body[0], For):
+        return False
+    scalars = {param.name for param in region.params if param.kind == "scalar"}
+    written = {s.target for s in walk(region.body) if isinstance(s, Assign)}
+    local = {s.name for s in walk(region.body) if isinstance(s, Declare)} | reduced
+    outside = [t for t in written if (t.name if isinstance(t, Var) else t.array) not in local]
+    return not outside and all(is_launch_expr(e, scalars) for e in (loop.lower, loop.upper, loop.step))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _accumulate(region: Region, loop: For, items: int, names: Mapping[str, str], partial: Mapping[str, str],
+                arrays: tuple[Param, ...]) -> Region:  # fmt: skip
+    """For each item: private accumulators, the item's share of the loop, the accumulators stored."""
+    item, trips, share, trip = (Var(names[key], INDEX) for key in ("item", "trips", "share", "trip"))
+    private = {r.name: f"{partial[r.name]}_sum" for r in region.clauses.reductions}
+    dtypes = {r.name: region.param(r.name).dtype for r in region.clauses.reductions}
+    start = [Declare(private[r.name], dtypes[r.name], (), _start(r.op, Var(r.name, dtypes[r.name])))
+             for r in region.clauses.reductions]  # fmt: skip
+    first = Binary("*", item, share, INDEX)
+    last = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
+    store = [Assign(Load(partial[name], (item,), dtypes[name]), Var(private[name], dtypes[name])) for name in private]
+    body: tuple[Stmt, ...] = (*start, _share(loop, trip, first, last, private), *store)
+    everyone = For(item.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), body)
+    extra = (*(Param(v.name, INDEX) for v in (trips, share)), *arrays)
+    return replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
+
+
+def _share(loop: For, trip: Var, first: Expr, last: Expr, private: Mapping[str, str]) -> For:
+    """The trips from *first* to *last* of *loop*, accumulating into *private*."""
+    body: tuple[Stmt, ...] = _renamed(loop.body, private)
+    lower, step = cast(loop.lower, INDEX), signed_step(loop)
+    if step == Const(1, INDEX):
+        # Counted in 64 bits: the last items' shares may begin beyond what the counter's own type holds.
+        return For(loop.iname, INDEX, _plus(lower, first), "<", _plus(lower, last), step, body, None, loop.place)
+    value = _plus(lower, Binary("*", trip, step, INDEX))
+    counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
+    return For(trip.name, INDEX, first, "<", last, Const(1, INDEX), (counter, *body))
+
+
+def _plus(left: Expr, right: Expr) -> Expr:
+    return right if left == Const(0, INDEX) else Binary("+", left, right, INDEX)
+
+
+def _combine(region: Region, items: int, part: str, partial: Mapping[str, str], arrays: tuple[Param, ...]) -> Region:
+    body: list[Stmt] = []
+    for number, reduction in enumerate(region.clauses.reductions):
+        dtype = region.param(reduction.name).dtype
+        cell, index = Var(reduction.name, dtype), Var(part + "_" * number, INDEX)
+        step = Assign(cell, combined(reduction.op, cell, Load(partial[reduction.name], (index,), dtype)))
+        body.append(For(index.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), (step,)))
+    cells = tuple(param for param in region.params if param.name in partial)
+    return replace(region, name=f"{region.name}_finish", params=(*cells, *arrays), body=tuple(body), clauses=Clauses())
+
+
+def _start(op: str, cell: Var) -> Expr:
+    return Const(float(_START[op]) if is_float(cell.dtype) else _START[op], cell.dtype) if op in _START else cell
+
+
+def combined(op: str, left: Expr, right: Expr) -> Expr:
+    """``left OP right`` for two values of a reduction, in their type."""
+    dtype = left.dtype
+    if op in ("min", "max"):
+        return Select(Binary("<" if op == "min" else ">", right, left, "int32"), right, left, dtype)
+    wide = dtype if is_float(dtype) or dtype.endswith(("32", "64")) else "int32"
+    result = "int32" if op in ("&&", "||") else wide
+    return cast(Binary(op, cast(left, wide), cast(right, wide), result), dtype)
+
+
+def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """*node* with its scalars renamed."""
+    if isinstance(node, tuple) and not hasattr(node, "_fields"):
+        return tuple(_renamed(item, names) for item in node)
+    if isinstance(node, Var):
+        return replace(node, name=names.get(node.name, node.name))
+    if hasattr(node, "__dataclass_fields__"):
+        return replace(node, **{f: _renamed(getattr(node, f), names) for f in node.__dataclass_fields__})
+    return node
+
+

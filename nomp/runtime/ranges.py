@@ -1,0 +1,168 @@
+"""What the values of one launch allow: the variant of the kernel, and the last values of loop counters.
+
+In: a region and its scalar parameters' values.  Called by `runtime.kernel` for each new set of values.  Intervals are
+over-approximations, so a variant is never chosen that would compute anything but what C computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from nomp.affine import preserves_value
+from nomp.arithmetic import Number, evaluate, is_float, is_signed, limits
+from nomp.device_source import Variant
+from nomp.loops import last_value, signed_step, trip_count
+from nomp.region import (
+    Assign,
+    Binary,
+    Cast,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Region,
+    Stmt,
+    Unary,
+    Var,
+    expressions,
+    walk,
+    walk_expr,
+)
+
+Interval = tuple[int, int]
+
+
+def choose(region: Region, env: Mapping[str, Number], offsets: bool) -> Variant:
+    """The variant for a launch with the scalars *env*; *offsets*: some array's mapping does not start at its base."""
+    return Variant(no_wrap=needs_ranges(region) and _nothing_wraps(region, env), offsets=offsets)
+
+
+def needs_ranges(region: Region) -> bool:
+    """Whether it matters for any subscript or bound that unsigned arithmetic does not wrap around."""
+    return any(_may_wrap(node) for expr in _index_positions(region.body) for node in walk_expr(expr))
+
+
+def _index_positions(body: tuple[Stmt, ...]) -> Iterator[Expr]:
+    """The subscripts and loop bounds of *body*."""
+    for stmt in walk(body):
+        if isinstance(stmt, For):
+            yield from (stmt.lower, stmt.upper)
+        for expr in (*expressions(stmt), *((stmt.target,) if isinstance(stmt, Assign) else ())):
+            for node in walk_expr(expr):
+                if isinstance(node, Load):
+                    yield from node.index
+
+
+def _may_wrap(node: Expr) -> bool:
+    """Whether *node* itself is an integer operation that C defines to wrap around."""
+    match node:
+        case Binary(op="+" | "-" | "*", dtype=dtype) | Unary(op="-", dtype=dtype):
+            return not (is_float(dtype) or is_signed(dtype))
+        case Cast(operand=operand, dtype=dtype):
+            integers = not (is_float(operand.dtype) or is_float(dtype) or dtype == "bool")
+            return integers and not preserves_value(operand.dtype, dtype)
+    return False
+
+
+def _nothing_wraps(region: Region, env: Mapping[str, Number]) -> bool:
+    known = {name: (int(value), int(value)) for name, value in env.items() if isinstance(value, int)}
+    return _body_holds(region.body, known)
+
+
+def _body_holds(body: tuple[Stmt, ...], known: Mapping[str, Interval]) -> bool:
+    """Whether no subscript or bound in *body* wraps around, given the intervals of the names."""
+    for stmt in body:
+        if isinstance(stmt, For):
+            if not _loop_holds(stmt, known):
+                return False
+        elif isinstance(stmt, If):
+            if not (_holds(stmt, known) and _body_holds(stmt.then, known) and _body_holds(stmt.other, known)):
+                return False
+        elif not _holds(stmt, known):
+            return False
+    return True
+
+
+def _loop_holds(loop: For, known: Mapping[str, Interval]) -> bool:
+    if not (_holds(loop, known) and _fits(loop.lower, known) and _fits(loop.upper, known)):
+        return False
+    counter = _counter(loop, known)
+    if counter is None:
+        return _body_holds(loop.body, {name: i for name, i in known.items() if name != loop.iname})
+    return counter[0] > counter[1] or _body_holds(loop.body, {**known, loop.iname: counter})
+
+
+def _holds(stmt: Stmt, known: Mapping[str, Interval]) -> bool:
+    exprs = (*expressions(stmt), stmt.target) if isinstance(stmt, Assign) else expressions(stmt)
+    loads = (node for expr in exprs for node in walk_expr(expr) if isinstance(node, Load))
+    return all(_fits(index, known) for load in loads for index in load.index)
+
+
+def _fits(expr: Expr, known: Mapping[str, Interval]) -> bool:
+    """Whether every operation of *expr* that might wrap around is known to stay in its type."""
+    for node in walk_expr(expr):
+        if _may_wrap(node):
+            interval, (low, high) = _interval(node, known), limits(node.dtype)
+            if interval is None or interval[0] < low or interval[1] > high:
+                return False
+    return True
+
+
+def _counter(loop: For, known: Mapping[str, Interval]) -> Interval | None:
+    """The values that the counter of *loop* takes, None where they are not known."""
+    lower, upper = _interval(loop.lower, known), _interval(loop.upper, known)
+    step = _interval(signed_step(loop), known)
+    if lower is None or upper is None or step is None:
+        return None
+    strict = 0 if loop.relation in ("<=", ">=") else 1
+    if step[0] > 0:
+        return lower[0], upper[1] - strict
+    return (upper[0] + strict, lower[1]) if step[1] < 0 else None
+
+
+def _interval(expr: Expr, known: Mapping[str, Interval]) -> Interval | None:
+    """Where the integer value of *expr* lies if no operation wraps around, None where that is not known."""
+    match expr:
+        case Const(value=int(value)):
+            return value, value
+        case Var(name=name):
+            return known.get(name)
+        case Cast(operand=operand, dtype=dtype) if not is_float(operand.dtype) and not is_float(dtype):
+            return _interval(operand, known)
+        case Unary(op="-", operand=operand):
+            inner = _interval(operand, known)
+            return (-inner[1], -inner[0]) if inner else None
+        case Binary(op="+" | "-" | "*" as op, left=left, right=right):
+            return _combine(op, _interval(left, known), _interval(right, known))
+    return None
+
+
+def _combine(op: str, left: Interval | None, right: Interval | None) -> Interval | None:
+    if left is None or right is None:
+        return None
+    if op == "+":
+        return left[0] + right[0], left[1] + right[1]
+    if op == "-":
+        return left[0] - right[1], left[1] - right[0]
+    corners = [a * b for a in left for b in right]
+    return min(corners), max(corners)
+
+
+def final_counters(region: Region, env: Mapping[str, Number]) -> dict[str, int]:
+    """The value that each ``counter`` parameter has after the region; none for a loop that is never reached.
+
+    Raises ZeroDivisionError for a loop whose step is zero.
+    """
+    return dict(_finals(region.body, dict(env)))
+
+
+def _finals(body: tuple[Stmt, ...], env: dict[str, Number]) -> Iterator[tuple[str, int]]:
+    for stmt in body:
+        if isinstance(stmt, For) and any(isinstance(s, For) and s.final for s in walk((stmt,))):
+            trips = int(evaluate(trip_count(stmt), env))
+            if trips > 0:
+                at_last = evaluate(last_value(stmt, Const(trips - 1, "int64")), env)
+                yield from _finals(stmt.body, {**env, stmt.iname: at_last})
+            if stmt.final:
+                yield stmt.final, int(evaluate(last_value(stmt, Const(trips, "int64")), env))
