@@ -35,12 +35,12 @@ check: $(VENV)/.developer
 
 $(VENV)/.installed: $(BUILD) | needs
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q --disable-pip-version-check -e .
+	$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -e .
 	@touch $@
 
 $(VENV)/.developer: $(BUILD) | needs
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
+	$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -e '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 needs:

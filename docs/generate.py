@@ -24,8 +24,9 @@ def settings_page() -> str:
     """The table of settings, with what stands around it."""
     return f"""# Settings
 
-A setting is an option of the compiled program (`./program --nomp-device 1`, read by `init`) or an environment variable;
-the environment wins.
+A setting is an environment variable, an option of the compiled program (`./program --nomp-device 1`, read by `init`),
+or a line under `[tool.nomp]` in the nearest `pyproject.toml`. The environment wins over the option, the option over the
+file.
 
 {config.markdown_table().strip()}
 """
