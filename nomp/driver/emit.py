@@ -10,7 +10,9 @@ stays in the file too, under ``if (0)``: the host compiler still checks it, and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,13 +30,13 @@ _INTEGERS = {f"{sign}int{bits}": f"__{sign.upper()}INT{bits}_TYPE__" for sign in
 _C_TYPES = _INTEGERS | {"bool": "_Bool", "float32": "float", "float64": "double"}
 
 
-def rewrite(source: SourceFile, header: Path, copies: Mapping[str, Path], shown: str | None = None) -> bytes:
+def rewrite(source: SourceFile, header: Path, copies: Mapping[str, Path]) -> bytes:
     """*source* as plain C.
 
     *header* is ``nomp-pragma.h``.  *copies* gives, for each included header that has directives itself, its rewritten
-    copy.  *shown* is the name for ``__FILE__`` and the host's messages (`SourceFile.path` if it is None).
+    copy.
     """
-    top = f'#include "{header}"\n#line 1 {_literal(shown or source.path)}\n'
+    top = f'#include "{header}"\n#line 1 {_literal(source.path)}\n'
     edits = [(d.begin, d.end, _replacement(source.text, d)) for d in source.directives]
     edits += [(i.begin, i.end, f'#include "{copies[i.path]}"'.encode()) for i in source.includes]
     return top.encode() + _splice(source.text, sorted(edits))
@@ -78,8 +80,10 @@ def _loop(text: bytes, directive: Directive, region: Region) -> bytes:
     """The block that launches *region*, with the loop's own text in it, dead."""
     loop = loop_offset(text, region)
     parts = (_region(region), *_arguments(region.params), "nomp_pragma_run(&nomp_region_, nomp_args_);")
-    breaks = b"\n" * text.count(b"\n", directive.begin, loop)
-    return f"{{ {' '.join(parts)} if (0) ".encode() + breaks + text[loop : directive.end] + b" }"
+    breaks = text.count(b"\n", directive.begin, loop)
+    column = loop - text.rfind(b"\n", 0, loop) - 1
+    gap = b"\n" * breaks + b" " * column if breaks else b""
+    return f"{{ {' '.join(parts)} if (0) ".encode() + gap + text[loop : directive.end] + b" }"
 
 
 def loop_offset(text: bytes, region: Region) -> int:
@@ -93,7 +97,10 @@ def loop_offset(text: bytes, region: Region) -> int:
 
 
 def _region(region: Region) -> str:
-    return f"NOMP_REGION({_literal(region.to_json())}, {_literal(region.file)}, {region.line});"
+    """The region as the program holds it: scripts are looked for beside the source, wherever the program runs."""
+    searched = region.clauses.transforms or region.clauses.annotations
+    embedded = replace(region, file=os.path.abspath(region.file)) if searched else region
+    return f"NOMP_REGION({_literal(embedded.to_json())}, {_literal(region.file)}, {region.line});"
 
 
 def _arguments(params: tuple[Param, ...]) -> Iterator[str]:

@@ -1,0 +1,15 @@
+#include "nomp-pragma.h"
+#line 1 "foo.c"
+
+double f(const double *x, int n, long w, int b);
+INLINE double f(const double *x, int n, long w, int b) {
+  int i;
+  double sum = 0;
+  if (n > 1)
+{ NOMP_REGION("{\"version\":1,\"region\":{\"@\":\"Region\",\"a\":[\"kernel\",\"foo.c\",7,[{\"@\":\"Param\",\"a\":[\"n\",\"int32\",\"scalar\",\"n\",[],null,true,false,{\"@\":\"Place\",\"a\":[0,0,0]}]},{\"@\":\"Param\",\"a\":[\"w\",\"int64\",\"scalar\",\"w\",[],null,true,false,{\"@\":\"Place\",\"a\":[0,0,0]}]},{\"@\":\"Param\",\"a\":[\"b\",\"bool\",\"scalar\",\"b\",[],null,true,false,{\"@\":\"Place\",\"a\":[0,0,0]}]},{\"@\":\"Param\",\"a\":[\"x\",\"float64\",\"array\",\"x\",[null],null,true,false,{\"@\":\"Place\",\"a\":[0,0,0]}]},{\"@\":\"Param\",\"a\":[\"sum\",\"float64\",\"cell\",\"&(sum)\",[],null,true,false,{\"@\":\"Place\",\"a\":[0,0,0]}]},{\"@\":\"Param\",\"a\":[\"i\",\"int32\",\"counter\",\"&(i)\",[],null,true,false,{\"@\":\"Place\",\"a\":[0,0,0]}]}],[{\"@\":\"For\",\"a\":[\"i\",\"int32\",{\"@\":\"Const\",\"a\":[0,\"int32\"]},\"<\",{\"@\":\"Var\",\"a\":[\"n\",\"int32\",{\"@\":\"Place\",\"a\":[0,0,0]}]},{\"@\":\"Const\",\"a\":[0,\"int32\"]},[],null,{\"@\":\"Place\",\"a\":[8,3,3]}]}],{\"@\":\"Clauses\",\"a\":[[],[],[],[]]},0,[\"\"],false]}}", "foo.c", 7); __extension__ __INT32_TYPE__ nomp_0_ = (n); __extension__ __INT64_TYPE__ nomp_1_ = (w); __extension__ _Bool nomp_2_ = (b); void *nomp_args_[6]; nomp_args_[0] = &nomp_0_; nomp_args_[1] = &nomp_1_; nomp_args_[2] = &nomp_2_; nomp_args_[3] = (void *)(__UINTPTR_TYPE__)(x); nomp_args_[4] = (void *)(__UINTPTR_TYPE__)(&(sum)); nomp_args_[5] = (void *)(__UINTPTR_TYPE__)(&(i)); nomp_pragma_run(&nomp_region_, nomp_args_); if (0) 
+  for (i = 0; i < n; i++)
+    sum += x[i] + w + b; }
+  else
+    sum = 1;
+  return sum;
+}
