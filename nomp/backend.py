@@ -122,5 +122,8 @@ def registered() -> dict[str, Callable[[], Backend]]:
 
 
 def _make(entry: EntryPoint) -> Backend:
-    backend: Backend = entry.load()()
+    try:
+        backend: Backend = entry.load()()
+    except (ImportError, OSError) as reason:
+        raise BackendError(f"backend '{entry.name}' cannot be loaded: {reason}") from reason
     return backend

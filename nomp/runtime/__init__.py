@@ -1,0 +1,1 @@
+"""The runtime: from a compiled region to work on a device."""

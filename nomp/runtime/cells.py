@@ -1,0 +1,83 @@
+"""Cells: single elements that a kernel writes without anyone having mapped them, such as the result of a reduction.
+
+In: the ``cell`` parameters of a region and their host addresses.  Out: a one-element device buffer for each, filled
+before the launches and copied back after them.  Used by `runtime.kernel`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from nomp.arithmetic import SIZES, Number, evaluate, is_float, limits
+from nomp.backend import Device
+from nomp.region import Param, Region
+from nomp.runtime.memory import AddressMap
+
+CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
+         "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d"}  # fmt: skip
+"""How `struct` spells our types."""
+
+
+def identity(op: str, dtype: str) -> Number:
+    """The value that *op* leaves alone: what an overwriting reduction starts from."""
+    if op in ("min", "max"):
+        if is_float(dtype):
+            return float("inf" if op == "min" else "-inf")
+        return limits(dtype)[op == "min"]
+    if op == "&":
+        return limits(dtype)[1] if dtype.startswith(("u", "bool")) else -1
+    return 1 if op in ("*", "&&") else 0
+
+
+class Cell:
+    """A ``cell`` parameter: *position* among the parameters, and the device's buffer for it."""
+
+    def __init__(self, region: Region, position: int) -> None:
+        self.position = position
+        self.param: Param = region.params[position]
+        self._size = SIZES[self.param.dtype]
+        self._buffer: Any = None
+        ops = [r.op for r in region.clauses.reductions if r.name == self.param.name]
+        self._start: Any = None
+        if region.overwrite and ops:
+            start = struct.pack(f"={CODES[self.param.dtype]}", identity(ops[0], self.param.dtype))
+            self._start = ctypes.create_string_buffer(start, len(start))
+
+    def buffer(self, device: Device) -> Any:
+        """The one-element buffer that kernels are given."""
+        if self._buffer is None:
+            self._buffer = device.alloc(self._size)
+        return self._buffer
+
+    def offset(self, scalars: Mapping[str, Number]) -> int:
+        """How many bytes the element is away from the parameter's address."""
+        return int(evaluate(self.param.index, scalars)) * self._size if self.param.index else 0
+
+    def load(self, device: Device, memory: AddressMap, element: int) -> None:
+        """Fill the buffer: with the operator's identity, or from the host *element*'s device copy, or from itself."""
+        if self._start is not None:
+            device.copy_to(self._buffer, 0, ctypes.addressof(self._start), self._size)
+        elif (place := self._mapped(memory, element)) is not None:
+            device.copy(self._buffer, 0, *place, self._size)
+        else:
+            device.copy_to(self._buffer, 0, element, self._size)
+
+    def store(self, device: Device, memory: AddressMap, element: int) -> None:
+        """Bring the result to the host *element*, and to its device copy if there is one; waits for the kernels."""
+        if (place := self._mapped(memory, element)) is not None:
+            device.copy(*place, self._buffer, 0, self._size)
+        device.copy_from(self._buffer, 0, element, self._size)
+
+    def release(self, device: Device) -> None:
+        """Free the buffer."""
+        if self._buffer is not None:
+            device.free(self._buffer)
+            self._buffer = None
+
+    def _mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
+        """The buffer and the byte in it that hold *element* on the device."""
+        entry = memory.containing(element, element + self._size)
+        return (entry.buffer, element - entry.start) if entry else None

@@ -1,0 +1,225 @@
+"""Launching a region: from host addresses to kernels in the device's queue.
+
+In: a `Region` and one host address for each of its parameters.  Out: enqueued kernels, and, once they are done, the
+cells and counters that the host reads afterwards.  `runtime.session` keeps one `Kernel` for each region.
+
+What a launch needs follows from the scalars' bytes, the array pointers and their map entries.  As long as these stay
+the same the plan of the last launch is used again, so that a repeated launch only reads the scalars and enqueues.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
+from nomp.backend import Device
+from nomp.device_source import DeviceSource, Variant
+from nomp.diagnostics import NompError, error
+from nomp.loops import trip_count
+from nomp.region import NOWHERE, For, Param, Region
+from nomp.runtime import ranges
+from nomp.runtime.cells import CODES, Cell
+from nomp.runtime.failure import driver_errors
+from nomp.runtime.memory import AddressMap, Entry
+from nomp.runtime.program import Program, Ready
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a launch happens in.  *compile* makes the source of a region, given its jit values and the variant."""
+
+    device: Device
+    memory: AddressMap
+    compile: Callable[[Region, Mapping[str, Number], Variant], DeviceSource]
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A ``scalar`` parameter: where it stands among the addresses, and its size in bytes."""
+
+    position: int
+    name: str
+    dtype: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do for certain scalars, pointers and maps.
+
+    *cells* are byte offsets from their parameters' addresses, *counters* the bytes to write at addresses by position.
+    """
+
+    launches: tuple[Ready, ...] = ()
+    cells: tuple[int, ...] = ()
+    counters: tuple[tuple[int, bytes], ...] = ()
+
+
+Situation = tuple[bytes, tuple[int, ...], tuple[Entry | None, ...]]
+"""The scalars' bytes, the array pointers and the map entries behind them."""
+
+
+class Kernel:
+    """A region, its compiled variants, and the plan of its last launch."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.span = region.span(region.body[0].place if region.body else NOWHERE)
+        self._launching = f"launching '{region.name}'"
+        places = list(enumerate(region.params))
+        self._scalars = [Scalar(i, p.name, p.dtype, SIZES[p.dtype]) for i, p in places if p.kind == "scalar"]
+        self._layout = struct.Struct("=" + "".join(CODES[scalar.dtype] for scalar in self._scalars))
+        self._arrays = [(i, p) for i, p in places if p.kind == "array"]
+        self._cells = [Cell(region, i) for i, p in places if p.kind == "cell"]
+        self._counters = [(i, p) for i, p in places if p.kind == "counter"]
+        self._programs: dict[tuple[tuple[Number, ...], Variant], Program] = {}
+        self._situation: Situation | None = None
+        self._plan = Plan()
+
+    def run(self, context: Context, addresses: Sequence[int], jit: Mapping[str, Number]) -> None:
+        """Launch with one host address for each parameter; scalars in *jit* have their value there.
+
+        Returns when all is enqueued, but waits where there are cells.  Errors: N603 and N607 for arrays, N610 for the
+        addresses, N612 for a division by zero, N521 and the pipeline's for the first launch of a variant, N611.
+        """
+        self._check(addresses, jit)
+        pointers = tuple([addresses[i] for i, _ in self._arrays])
+        situation = self._read(addresses, jit), pointers, tuple(map(context.memory.find, pointers))
+        if situation != self._situation:
+            self._situation = None
+            self._plan = self._prepare(context, situation)
+            self._situation = situation
+        with driver_errors(self._launching, self.span):
+            self._launch(context, addresses)
+        for position, value in self._plan.counters:
+            ctypes.memmove(addresses[position], value, len(value))
+
+    def _launch(self, context: Context, addresses: Sequence[int]) -> None:
+        device, memory = context.device, context.memory
+        elements = [addresses[c.position] + offset for c, offset in zip(self._cells, self._plan.cells, strict=True)]
+        for cell, element in zip(self._cells, elements, strict=True):
+            cell.load(device, memory, element)
+        for launch in self._plan.launches:
+            launch.launch()
+        for cell, element in zip(self._cells, elements, strict=True):
+            cell.store(device, memory, element)
+
+    def compile(self, context: Context, scalars: Mapping[str, Number], variant: Variant) -> Program:
+        """The compiled *variant* for the jit values among *scalars*."""
+        jit = {name: scalars[name] for name in self.region.clauses.jit}
+        key = tuple(jit.values()), variant
+        if key not in self._programs:
+            source = context.compile(self.region, jit, variant)
+            self._programs[key] = Program(context.device, source, self.span)
+        return self._programs[key]
+
+    def release(self, context: Context) -> None:
+        """Forget what is compiled and free what launches needed; the region can be run again on another device."""
+        for program in self._programs.values():
+            program.release()
+        for cell in self._cells:
+            cell.release(context.device)
+        self._programs.clear()
+        self._situation = None
+
+    # ------------------------------------------------------------------------------------------- host to values
+
+    def _check(self, addresses: Sequence[int], jit: Mapping[str, Number]) -> None:
+        if len(addresses) != len(self.region.params):
+            message = f"kernel '{self.region.name}' takes {len(self.region.params)} addresses, not {len(addresses)}"
+            raise error("N610", message, self.span, help="give one address for each parameter, in their order")
+        for address, param in zip(addresses, self.region.params, strict=True):
+            if not address and param.kind != "array" and param.name not in jit:
+                message = f"kernel '{self.region.name}' gets a null pointer for '{_shown(param)}'"
+                step = "give the address of the value, not the value"
+                raise error("N610", message, self.region.span(param.place), help=step)
+
+    def _read(self, addresses: Sequence[int], jit: Mapping[str, Number]) -> bytes:
+        """The scalars' bytes, in the form of `_layout`."""
+        if not jit:
+            return b"".join([ctypes.string_at(addresses[s.position], s.size) for s in self._scalars])
+        return b"".join(
+            struct.pack(f"={CODES[s.dtype]}", convert(jit[s.name], s.dtype))
+            if s.name in jit
+            else ctypes.string_at(addresses[s.position], s.size)
+            for s in self._scalars
+        )
+
+    # ---------------------------------------------------------------------------------------------- values to plan
+
+    def _prepare(self, context: Context, situation: Situation) -> Plan:
+        raw, pointers, entries = situation
+        names = [scalar.name for scalar in self._scalars]
+        scalars: dict[str, Number] = dict(zip(names, self._layout.unpack(raw), strict=True))
+        try:
+            cells = tuple(cell.offset(scalars) for cell in self._cells)
+            counters = tuple(self._final_counters(scalars))
+            with driver_errors(f"preparing '{self.region.name}'", self.span):
+                buffers = {cell.param.name: cell.buffer(context.device) for cell in self._cells}
+                idle = self._is_idle(scalars)
+                launches = () if idle else self._bind(context, scalars, pointers, entries, buffers)
+        except ZeroDivisionError as reason:
+            message = f"the bounds of kernel '{self.region.name}' divide by zero, or a step is zero"
+            raise error("N612", message, self.span, help=f"the values are {_listed(scalars)}") from reason
+        return Plan(launches, cells, counters)
+
+    def _final_counters(self, scalars: Mapping[str, Number]) -> Iterator[tuple[int, bytes]]:
+        final = ranges.final_counters(self.region, scalars) if self._counters else {}
+        for position, param in self._counters:
+            if param.name in final:
+                yield position, struct.pack(f"={CODES[param.dtype]}", final[param.name])
+
+    def _is_idle(self, scalars: Mapping[str, Number]) -> bool:
+        """Whether no loop of the region runs at all, whatever is mapped."""
+        known = set(scalars)
+        return all(
+            isinstance(stmt, For)
+            and is_launch_expr(trips := trip_count(stmt), known)
+            and evaluate(trips, scalars) <= 0
+            for stmt in self.region.body
+        )
+
+    def _bind(
+        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int],
+        entries: Sequence[Entry | None], buffers: dict[str, Any],
+    ) -> tuple[Ready, ...]:  # fmt: skip
+        """The launches, with the arrays' buffers added to *buffers*."""
+        offsets: dict[str, int] = {}
+        for (_, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
+            buffers[param.name], offsets[param.name] = self._located(param, pointer, entry, context.device)
+        variant = ranges.choose(self.region, scalars, any(offsets.values()))
+        return self.compile(context, scalars, variant).bind(scalars, buffers, offsets)
+
+    def _located(self, param: Param, pointer: int, entry: Entry | None, device: Device) -> tuple[Any, int]:
+        """What the kernel is given for array *param*, and the element of it that is the host's element 0."""
+        if not (param.reads or param.writes):
+            return None, 0
+        if entry is None:
+            raise self._unmapped(param, pointer)
+        nbytes = pointer - entry.start
+        if nbytes % SIZES[param.dtype]:
+            message = f"'{_shown(param)}' is mapped from {abs(nbytes)} bytes away, which is no whole number of elements"
+            step = f"map '{_shown(param)}' from an element of its own on"
+            raise error("N603", message, self.region.span(param.place), help=step)
+        if device.info.pointer_arithmetic:
+            return entry.buffer + nbytes, 0
+        return entry.buffer, nbytes // SIZES[param.dtype]
+
+    def _unmapped(self, param: Param, pointer: int) -> NompError:
+        name, direction = _shown(param), "to" if param.reads else "alloc"
+        message = f"Map pointer {pointer:#x} was not found on device. It is '{name}' of kernel '{self.region.name}'"
+        step = f"map it before the loop: #pragma nomp update({direction} : {name}[start, end])"
+        return error("N607", message, self.region.span(param.place), help=step)
+
+
+def _shown(param: Param) -> str:
+    """How the program spells *param*."""
+    return param.host or param.name
+
+
+def _listed(scalars: Mapping[str, Number]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in scalars.items()) or "none"

@@ -1,0 +1,194 @@
+"""The address map: which stretches of host memory have a copy on the device.
+
+In: the host addresses of ``update`` directives (`runtime.session`).  Out: the device buffer behind a host pointer, for
+launches (`runtime.kernel`).
+
+The map is a set of disjoint entries, each a half-open range of host addresses with one device buffer.  Byte ``x`` of
+the host is byte ``x - start`` of the buffer, so an element has one index on both sides: after ``update(to : a[5, 15])``
+``a[7]`` in a kernel is the host's ``a[7]``.  What differs from libnomp, which keys its maps by exact pointers:
+
+* A range that overlaps entries, or that is mapped under the base pointer of an entry, makes one larger entry of them
+  all, because a kernel sees an array through one buffer.  What the device held stays; new elements are undefined until
+  they are copied; elements between two ranges of one base pointer get the host's values.
+* ``alloc`` and ``to`` on a range that is mapped already keep the buffer; ``to`` and ``from`` copy just what is asked.
+* Several directions may be combined; they happen in the order alloc, to, from, free.  ``from`` without ``to`` needs a
+  mapped range whatever else is asked, so that undefined values never reach the host.
+* An empty range does nothing, whatever the pointer is; reversed ranges, NULL and unknown directions are errors.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from nomp.backend import Device
+from nomp.diagnostics import Span, error
+from nomp.runtime.failure import driver_errors
+
+ALLOC, TO, FROM, FREE = 1, 2, 4, 8
+ADDRESS_END = 1 << 64
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """Host bytes [*start*, *end*) live in *buffer*; *bases* are the pointers under which they were mapped."""
+
+    start: int
+    end: int
+    buffer: Any
+    bases: set[int] = field(default_factory=set)
+
+
+class AddressMap:
+    """The entries of one device, sorted by address: look-up takes logarithmic time."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._starts: list[int] = []
+        self._entries: list[Entry] = []
+        self._by_base: dict[int, Entry] = {}
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries)
+
+    def find(self, address: int) -> Entry | None:
+        """The entry behind the pointer *address*: the one mapped under that very pointer, which need not contain it
+        (``a[5, 15]`` does not hold element 0), else the one that contains it (interior pointers)."""
+        entry = self._by_base.get(address)
+        if entry is not None:
+            return entry
+        return self.containing(address, address + 1)
+
+    def containing(self, low: int, high: int) -> Entry | None:
+        """The entry that holds all of [*low*, *high*), if one does."""
+        position = bisect_right(self._starts, low) - 1
+        if position >= 0 and high <= self._entries[position].end:
+            return self._entries[position]
+        return None
+
+    def update(
+        self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
+    ) -> None:
+        """Carry out ``update`` on elements [*start*, *end*) of *unit* bytes of the array at *address*.
+
+        *op* combines `ALLOC`, `TO`, `FROM`, `FREE`; freeing a part frees its whole entry.  *name* (the array's in the
+        program) and *span* are for messages.  Errors: N604 ``from`` or ``free`` of what is not mapped, N605 directions,
+        N606 range, N608 NULL, N611 the device refuses.
+        """
+        name = name or f"{address:#x}"
+        low, high = _byte_range(address, start, end, unit, op, name, span)
+        if low == high:
+            return
+        if address == 0:
+            help_ = "allocate the array before the update, and check that the allocation worked"
+            raise error("N608", f"'{name}' is a null pointer: it cannot be on the device", span, help=help_)
+        if op & (FROM | FREE) and not op & TO and not self._covers(low, high):
+            raise _unmapped(name, start, end, span)
+        with driver_errors(f"updating '{name}' on the device", span):
+            self._carry_out(address, low, high, op)
+
+    def clear(self) -> None:
+        """Free all entries."""
+        for entry in self._entries[:]:
+            self._remove(entry)
+
+    def _carry_out(self, address: int, low: int, high: int, op: int) -> None:
+        if op & (ALLOC | TO):
+            self._cover(low, high, address)
+        for entry in self._overlapping(low, high):
+            first, last = max(low, entry.start), min(high, entry.end)
+            if op & TO:
+                self._device.copy_to(entry.buffer, first - entry.start, first, last - first)
+            if op & FROM:
+                self._device.copy_from(entry.buffer, first - entry.start, first, last - first)
+            if op & FREE:
+                self._remove(entry)
+
+    def _overlapping(self, low: int, high: int) -> list[Entry]:
+        """The entries that share a byte with [*low*, *high*), by address."""
+        first = bisect_right(self._starts, low) - 1
+        if first < 0 or self._entries[first].end <= low:
+            first += 1
+        return self._entries[first : bisect_left(self._starts, high)]
+
+    def _covers(self, low: int, high: int) -> bool:
+        """Whether every byte of [*low*, *high*) is mapped, be it in several entries."""
+        for entry in self._overlapping(low, high):
+            if entry.start > low:
+                return False
+            low = entry.end
+        return low >= high
+
+    def _cover(self, low: int, high: int, base: int) -> None:
+        """Have one entry hold [*low*, *high*) and all that is mapped under *base*."""
+        parts = self._parts(low, high, base)
+        entry = parts[0] if len(parts) == 1 else None
+        if entry is None or entry.start > low or entry.end < high:
+            entry = self._merge(parts, low, high)
+        entry.bases.add(base)
+        self._by_base[base] = entry
+
+    def _parts(self, low: int, high: int, base: int) -> list[Entry]:
+        """The entries to join: those that [*low*, *high*) and *base*'s entry overlap when taken together."""
+        own = self._by_base.get(base)
+        if own is not None:
+            low, high = min(low, own.start), max(high, own.end)
+        return self._overlapping(low, high)
+
+    def _merge(self, parts: list[Entry], low: int, high: int) -> Entry:
+        """A new entry in place of *parts*; nothing has changed if the device refuses the memory."""
+        merged = Entry(min([low, *(p.start for p in parts)]), max([high, *(p.end for p in parts)]), None)
+        merged.buffer = self._device.alloc(merged.end - merged.start)
+        for first, last in _gaps(merged, [(p.start, p.end) for p in parts] + [(low, high)]):
+            self._device.copy_to(merged.buffer, first - merged.start, first, last - first)
+        for part in parts:
+            self._device.copy(merged.buffer, part.start - merged.start, part.buffer, 0, part.end - part.start)
+            merged.bases |= part.bases
+            self._remove(part)
+        position = bisect_left(self._starts, merged.start)
+        self._starts.insert(position, merged.start)
+        self._entries.insert(position, merged)
+        self._by_base.update(dict.fromkeys(merged.bases, merged))
+        return merged
+
+    def _remove(self, entry: Entry) -> None:
+        position = bisect_left(self._starts, entry.start)
+        del self._starts[position], self._entries[position]
+        for base in entry.bases:
+            del self._by_base[base]
+        self._device.free(entry.buffer)
+
+
+def _gaps(entry: Entry, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The stretches of *entry* that none of *covered* holds."""
+    reached = entry.start
+    for first, last in sorted(covered):
+        if first > reached:
+            yield reached, first
+        reached = max(reached, last)
+
+
+def _byte_range(
+    address: int, start: int, end: int, unit: int, op: int, name: str, span: Span | None
+) -> tuple[int, int]:
+    """The host addresses of the range asked for, once the request makes sense."""
+    if op <= 0 or op & ~(ALLOC | TO | FROM | FREE):
+        help_ = "combine NOMP_ALLOC (1), NOMP_TO (2), NOMP_FROM (4) and NOMP_FREE (8)"
+        raise error("N605", f"{op} is not a direction for an update of '{name}'", span, help=help_)
+    if start > end or start < 0:
+        help_ = "give the first element and the one after the last, counted from the pointer on: a[start, end]"
+        raise error("N606", f"the range [{start}, {end}) of '{name}' ends before it starts", span, help=help_)
+    low, high = address + start * unit, address + end * unit
+    if unit < 0 or high > ADDRESS_END:
+        help_ = "check the bounds for negative numbers: they are unsigned"
+        message = f"the range [{start}, {end}) of '{name}' with elements of {unit} bytes leaves the address space"
+        raise error("N606", message, span, help=help_)
+    return low, high
+
+
+def _unmapped(name: str, start: int, end: int, span: Span | None) -> Exception:
+    message = "NOMP_FREE or NOMP_FROM can only be called on a pointer which is already on the device."
+    help_ = f"map it first: #pragma nomp update(to : {name}[{start}, {end}])"
+    return error("N604", f"'{name}[{start}, {end}]' is not mapped: {message}", span, help=help_)

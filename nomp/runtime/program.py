@@ -1,0 +1,116 @@
+"""A compiled kernel on a device: the entry points of a `DeviceSource`, and their launches for given values.
+
+In: a `DeviceSource` and an open device; then, whenever something has changed, the region's scalars and the buffers of
+its parameters.  Out: launches that are ready to be enqueued, as often as nothing changes.  Made by `runtime.kernel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nomp import backend
+from nomp.arithmetic import SIZES, Number, convert, evaluate
+from nomp.backend import BackendError, Device
+from nomp.device_source import DeviceSource, Launch, Value
+from nomp.diagnostics import NompError, Span, error
+
+Key = tuple[str, str]
+"""Kind and name of an argument (`device_source.Argument`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A launch with everything evaluated."""
+
+    kernel: backend.Kernel
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    arguments: tuple[Any, ...]
+
+    def launch(self) -> None:
+        """Enqueue it."""
+        self.kernel.launch(self.grid, self.block, self.arguments)
+
+
+class Program:
+    """The entry points of *source* and the scratch buffers that its launches share (the queue is in order)."""
+
+    def __init__(self, device: Device, source: DeviceSource, span: Span) -> None:
+        """Compile *source*.  Raises N521, at *span*, with the device compiler's log and the source it refused."""
+        self._device = device
+        self._source = source
+        self._scratch: dict[str, tuple[int, Any]] = {}
+        types = {value.name: value.dtype for value in source.values}
+        signatures = {
+            launch.entry: [types[a.name] if a.kind == "value" else None for a in launch.arguments]
+            for launch in source.launches
+        }
+        try:
+            self._kernels = device.compile(source.text, signatures)
+        except BackendError as reason:
+            raise _refused(source, device.info.name, reason, span) from reason
+
+    def bind(
+        self, scalars: Mapping[str, Number], buffers: Mapping[str, Any], offsets: Mapping[str, int]
+    ) -> tuple[Ready, ...]:
+        """The launches for the region's *scalars*, the *buffers* of its parameters and the element *offsets* of its
+        arrays; those with an empty grid are left out.  ZeroDivisionError if an expression divides by zero."""
+        values = {value.name: _evaluate(value, scalars, offsets) for value in self._source.values}
+        arguments: dict[Key, Any] = {("buffer", name): buffer for name, buffer in buffers.items()}
+        for value in self._source.values:
+            arguments["value", value.name] = np.dtype(value.dtype).type(values[value.name])
+        grids = [tuple(int(evaluate(extent, values)) for extent in launch.grid) for launch in self._source.launches]
+        if all(min(grid) <= 0 for grid in grids):
+            return ()
+        for scratch in self._source.scratch:
+            nbytes = int(evaluate(scratch.size, values)) * SIZES[scratch.dtype]
+            arguments["scratch", scratch.name] = self._scratch_buffer(scratch.name, nbytes)
+        pairs = zip(self._source.launches, grids, strict=True)
+        return tuple(self._ready(launch, grid, values, arguments) for launch, grid in pairs if min(grid) > 0)
+
+    def _ready(
+        self, launch: Launch, grid: tuple[int, ...], values: Mapping[str, Number], arguments: Mapping[Key, Any]
+    ) -> Ready:
+        block = tuple(int(evaluate(extent, values)) for extent in launch.block)
+        chosen = tuple(arguments[argument.kind, argument.name] for argument in launch.arguments)
+        return Ready(self._kernels[launch.entry], grid, block, chosen)
+
+    def _scratch_buffer(self, name: str, nbytes: int) -> Any:
+        size, buffer = self._scratch.get(name, (0, None))
+        if size < nbytes or buffer is None:
+            if buffer is not None:
+                self._device.free(buffer)
+            buffer = self._device.alloc(max(nbytes, 1))
+            self._scratch[name] = (nbytes, buffer)
+        return buffer
+
+    def release(self) -> None:
+        """Free the scratch buffers."""
+        for _, buffer in self._scratch.values():
+            self._device.free(buffer)
+        self._scratch.clear()
+
+
+def _evaluate(value: Value, scalars: Mapping[str, Number], offsets: Mapping[str, int]) -> Number:
+    if value.offset_of is not None:
+        return offsets[value.offset_of]
+    assert value.expr is not None
+    return convert(evaluate(value.expr, scalars), value.dtype)
+
+
+def _refused(source: DeviceSource, device: str, reason: BackendError, span: Span) -> NompError:
+    message = f"the compiler of '{device}' refuses kernel '{source.name}': {reason}"
+    step = "if a script gives instructions in the device's language, see whether they fit; else this is a fault of nomp"
+    return error("N521", f"{message}\n{_indented(reason.log)}\n{_numbered(source.text)}", span, help=step)
+
+
+def _indented(log: str) -> str:
+    return "\n".join(f"  {line}" for line in log.strip().splitlines())
+
+
+def _numbered(text: str) -> str:
+    return "\n".join(f"{number:>5} | {line}" for number, line in enumerate(text.splitlines(), 1))

@@ -1,0 +1,167 @@
+"""From init to finalize: the state of a running program, one for the process.
+
+In: the calls of the C API and of the pragmas' functions (`capi`), of Python programs later.  Out: their effects on the
+device.  The module's functions work on one `Session` and may be called from several threads; tests make their own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from nomp import backend, config
+from nomp.arithmetic import Number
+from nomp.backend import DeviceInfo
+from nomp.config import Settings
+from nomp.device_source import DeviceSource, Variant
+from nomp.diagnostics import Diagnostic, NompError, Span, error
+from nomp.region import Region
+from nomp.runtime import ranges
+from nomp.runtime.devices import Backends, open_device
+from nomp.runtime.failure import driver_errors
+from nomp.runtime.kernel import Context, Kernel
+from nomp.runtime.memory import AddressMap
+
+Compile = Callable[
+    [Region, DeviceInfo, Mapping[str, Number], Variant, Settings], tuple[DeviceSource, tuple[Diagnostic, ...]]
+]
+"""The form of `pipeline.compile`."""
+
+_SHOWN_FROM = {"warning": 2, "remark": 3, "note": 3}
+"""The least ``verbose`` at which a diagnostic of that severity is shown."""
+
+
+class Session:
+    """The runtime's state; every method may be called from any thread.
+
+    Kernels outlive `finalize`: a program that keeps an id may use it again after the next `init`, on whatever device
+    that opens.
+    """
+
+    def __init__(
+        self, compile: Compile | None = None, backends: Callable[[], Backends] = backend.registered
+    ) -> None:
+        self._lock = threading.RLock()
+        self._compile = compile
+        self._backends = backends
+        self._kernels: list[Kernel] = []
+        self._context: Context | None = None
+
+    def init(self, argv: Sequence[str]) -> None:
+        """Start with the settings of *argv* and the environment.
+
+        Errors: N601 started already, N8xx settings, N611 and N613 to N615 for the device; it is then not started.
+        """
+        with self._lock:
+            if self._context is not None:
+                step = "call init once, or finalize before the next init"
+                raise error("N601", "nomp is already initialized", help=step)
+            settings = config.load(argv)
+            _show(settings.warnings, settings)
+            device = open_device(settings, self._backends())
+            self._context = Context(device, AddressMap(device), self._compiler(device.info, settings))
+
+    def started(self) -> bool:
+        """Whether `init` has been called, and `finalize` not since."""
+        return self._context is not None
+
+    def update(
+        self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
+    ) -> None:
+        """See `AddressMap.update`; N602 before init."""
+        with self._lock:
+            self._started(span).memory.update(address, start, end, unit, op, name, span)
+
+    def declare(self, region: Region, eager: bool = False) -> int:
+        """The id of *region*'s kernel, for `run`.  It is compiled at its first run, or now if *eager*.
+
+        Errors: N602 before init; with *eager* those of `pipeline.compile`, and N521.
+        """
+        with self._lock:
+            kernel = Kernel(region)
+            context = self._started(kernel.span)
+            if eager and not region.clauses.jit:
+                kernel.compile(context, {}, Variant(no_wrap=ranges.needs_ranges(region)))
+            self._kernels.append(kernel)
+            return len(self._kernels) - 1
+
+    def run(self, kernel: int, addresses: Sequence[int], jit: Mapping[str, Number] | None = None) -> None:
+        """Launch: one host address for each parameter; the scalars in *jit* have their value there instead.
+
+        Errors: N602 before init, N609 no such kernel, and those of `Kernel.run`.
+        """
+        with self._lock:
+            known = 0 <= kernel < len(self._kernels)
+            context = self._started(self._kernels[kernel].span if known else None)
+            if not known:
+                step = "use the id that nomp_jit gave, after it has succeeded"
+                raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
+            self._kernels[kernel].run(context, addresses, jit or {})
+
+    def sync(self) -> None:
+        """Wait for all kernels and copies.  N602 before init."""
+        with self._lock, driver_errors("waiting for the device"):
+            self._started().device.sync()
+
+    def finalize(self) -> None:
+        """Wait, then release everything; `init` may follow.  N602 before init."""
+        with self._lock:
+            context = self._started()
+            self._context = None
+            with driver_errors("closing the device"):
+                context.device.sync()
+                for kernel in self._kernels:
+                    kernel.release(context)
+                context.memory.clear()
+                context.device.close()
+
+    def _started(self, span: Span | None = None) -> Context:
+        if self._context is None:
+            step = "start nomp first: add '#pragma nomp init(argc, argv)' at the beginning of main"
+            raise error("N602", "nomp is not initialized", span, help=step)
+        return self._context
+
+    def _compiler(
+        self, info: DeviceInfo, settings: Settings
+    ) -> Callable[[Region, Mapping[str, Number], Variant], DeviceSource]:
+        def compile(region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
+            source, diagnostics = (self._compile or _pipeline())(region, info, jit, variant, settings)
+            _show(diagnostics, settings)
+            return source
+
+        return compile
+
+
+def _pipeline() -> Compile:
+    """The compiler, imported when the first kernel needs it."""
+    from nomp import pipeline
+
+    return pipeline.compile
+
+
+def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
+    for diagnostic in diagnostics:
+        if settings.verbose >= _SHOWN_FROM.get(diagnostic.severity, 1):
+            print(diagnostic.render(), file=sys.stderr)
+
+
+_session = Session()
+
+init = _session.init
+started = _session.started
+update = _session.update
+declare = _session.declare
+run = _session.run
+sync = _session.sync
+finalize = _session.finalize
+
+
+@atexit.register
+def _at_exit() -> None:
+    """Release the device of a program that ends without finalize; there is no one left to tell of errors."""
+    if started():
+        with contextlib.suppress(NompError):
+            finalize()
