@@ -59,6 +59,7 @@ class OpenCLKernel:
         self._queue = queue
         self._kernel = kernel
         self._enqueue = _pyopencl().enqueue_nd_range_kernel
+        self._error = _pyopencl().Error
         try:
             kernel.set_arg_types(list(signature))
         except TypeError as reason:
@@ -66,9 +67,12 @@ class OpenCLKernel:
 
     def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
         """See `nomp.backend.Kernel.launch`."""
-        with _errors(f"launching {self._kernel.function_name} with groups of {tuple(block)}"):
+        try:
             self._kernel.set_args(*arguments)
             self._enqueue(self._queue, self._kernel, grid, block, None, None, True)  # True: the grid counts groups
+        except self._error as reason:
+            message = f"{self._kernel.function_name} in {tuple(grid)} groups of {tuple(block)}: {reason}"
+            raise BackendError(message) from reason
 
 
 class OpenCLDevice:
