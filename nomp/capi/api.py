@@ -12,18 +12,21 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nomp.capi import errors, pragmas
-from nomp.diagnostics import register_source
+from nomp.diagnostics import NompError, register_source
 
-_lock = threading.RLock()
+if TYPE_CHECKING:
+    from nomp.config import Settings
+
 _ffi: Any = None
 _lib: Any = None
+_settings: Settings | None = None
+_sources = itertools.count(1)
 
 
 def register(ffi: Any, lib: Any) -> None:
@@ -37,17 +40,16 @@ def register(ffi: Any, lib: Any) -> None:
 
 
 def _guarded(function: Callable[..., None], report: Callable[[errors.Entry], int]) -> Callable[..., int]:
-    """*function* as C calls it: one thread at a time, and 0 or what *report* makes of its error."""
+    """*function* as C calls it: 0, or what *report* makes of its error."""
 
     @functools.wraps(function)
     def call(*args: Any) -> int:
         try:
-            with _lock:
-                function(*args)
+            function(*args)
         except BaseException as problem:  # a script may raise anything, SystemExit too, and nothing may reach C
             if os.environ.get("NOMP_DEBUG") == "1":
                 traceback.print_exception(problem)
-            return report(errors.entry(problem))
+            return report(errors.entry(problem, _backend()))
         return 0
 
     return call
@@ -59,8 +61,17 @@ def _record(entry: errors.Entry) -> int:
 
 
 def _print(entry: errors.Entry) -> int:
+    """Show the diagnostic of a pragma; 1 if the program is to end."""
     _lib.nomp_log_print(_bytes(entry.diagnostic))
-    return 1
+    return 0 if _settings is not None and _settings.on_error == "continue" else 1
+
+
+def _backend() -> str:
+    """The name of the backend in use, or that was to be used."""
+    from nomp.runtime import session
+
+    device = session.device()
+    return device.backend if device else _settings.backend if _settings else ""
 
 
 def _bytes(text: str) -> bytes:
@@ -74,10 +85,24 @@ def _init(argc: int, argv: Any) -> None:
     from nomp import config
     from nomp.runtime import session
 
+    global _settings
+    _read_environment()
     arguments = _strings(argc, argv)
+    _settings = config.load(arguments)
     session.init(arguments)
-    _lib.nomp_log_verbose(config.load(arguments).verbose)
+    _lib.nomp_log_verbose(_settings.verbose)
     _lib.nomp_set_started(1)
+
+
+def _read_environment() -> None:
+    """Make ``os.environ``, which is a copy, what C's environment is now: the program may have changed it."""
+    entries = itertools.takewhile(lambda entry: entry != _ffi.NULL, (_lib.environ[i] for i in itertools.count()))
+    now = dict(_ffi.string(entry).split(b"=", 1) for entry in entries if b"=" in _ffi.string(entry))
+    for name in os.environb.keys() - now.keys():
+        del os.environb[name]
+    for name, value in now.items():
+        if os.environb.get(name) != value:
+            os.environb[name] = value
 
 
 def _strings(argc: int, argv: Any) -> list[str]:
@@ -102,11 +127,16 @@ def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> 
     declared = jit.read_arguments(_ffi, nargs, arguments)
     asked = jit.clauses_of(jit.read_clauses(_ffi, clauses), declared)
     text = _ffi.string(source).decode("utf-8", "replace")
-    register_source(jit.FILE, text)
-    region = clang.parse_function(text, asked, jit.FILE)
+    file = f"<nomp_jit {next(_sources)}>"
+    register_source(file, text)
+    region = clang.parse_function(text, asked, file)
     values = jit.jit_values(region, declared)
-    kernel.id = session.declare(replace(jit.fix(region, values), overwrite=True), eager=True)
-    kernel.nargs = len(region.params) - len(values)
+    region = replace(jit.fix(region, values), overwrite=True)
+    try:
+        kernel.id = session.declare(region, eager=True)
+    except NompError as problem:
+        raise errors.InKernel(problem.diagnostics, region) from problem
+    kernel.nargs = len(region.params)
 
 
 def _run(kernel: int, nargs: int, addresses: Any) -> None:
@@ -128,7 +158,6 @@ def _finalize() -> None:
         session.finalize()
     finally:
         if not session.started():
-            pragmas.forget()
             _lib.nomp_set_started(0)
 
 
@@ -141,8 +170,7 @@ def _pragma_init(argc: int, argv: Any, file: Any, line: int) -> None:
 
 
 def _pragma_update(address: int, start: int, end: int, unit: int, op: int, name: Any, file: Any, line: int) -> None:
-    with pragmas.located(_ffi.string(file), line, _ffi.string(name).decode()):
-        _update(address, start, end, unit, op)
+    pragmas.update(_ffi.string(file), line, _ffi.string(name), (address, start, end, unit, op))
 
 
 def _pragma_run(region: Any, addresses: Any) -> None:

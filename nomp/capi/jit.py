@@ -20,8 +20,7 @@ from nomp.pragma import ForClauses, Name, Reduce
 from nomp.pragma_help import OPERATORS
 from nomp.region import NOWHERE, Const, Param, Place, Region, Script, Var
 
-FILE = "<nomp_jit>"
-HERE = Span(FILE, 1)
+HERE = Span("<nomp_jit>", 1)
 
 INT, UINT, FLOAT, PTR, JIT = 2048, 4096, 8192, 16384, 1
 TYPES = {INT: "NOMP_INT", UINT: "NOMP_UINT", FLOAT: "NOMP_FLOAT", PTR: "NOMP_PTR"}

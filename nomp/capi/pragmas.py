@@ -1,59 +1,58 @@
 """What `nomp cc` put in the place of the pragmas: the functions of ``nomp-pragma.h``.
 
 In: calls from ``libnomp/src/pragma.c``, through `api.register`.  Out: calls of `runtime.session`; errors that have no
-place of their own get the pragma's.  A region is told to the session at its first run in that session.
+place of their own get the pragma's.  A region is told to the session at its first run; the session keeps it
+even beyond `finalize`.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from nomp.diagnostics import Diagnostic, NompError, Span, error, register_source, source_line
 from nomp.region import Region
 
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A region that this session knows: its kernel, and how many addresses it takes."""
-
-    kernel: int
-    params: int
+_params: dict[int, int] = {}
+_lock = threading.Lock()
 
 
-_known: dict[int, Known] = {}
-_serials = itertools.count(1)
+def update(file: bytes, line: int, name: bytes, section: tuple[int, int, int, int, int]) -> None:
+    """Carry out an ``update`` of the array *name*; *section* is address, start, end, unit and operation."""
+    from nomp.runtime import session
 
-
-def forget() -> None:
-    """The session has ended: its kernels are gone, and regions must be declared again."""
-    _known.clear()
+    text = name.decode("utf-8", "replace")
+    with located(file, line, text):
+        session.update(*section, name=text)
 
 
 def run(ffi: Any, region: Any, addresses: Any) -> None:
-    """Run the ``struct nomp_region`` *region*."""
+    """Run the ``struct nomp_region`` *region*; its id is -1 until the session knows it."""
     from nomp.runtime import session
 
     with located(ffi.string(region.file), region.line):
-        known = _known.get(region.id) or _declare(ffi, region)
-        session.run(known.kernel, ffi.unpack(addresses, known.params) if known.params else ())
+        if region.id < 0:
+            _declare(ffi, region)
+        count = _params[region.id]
+        session.run(region.id, ffi.unpack(addresses, count) if count else ())
 
 
-def _declare(ffi: Any, embedded: Any) -> Known:
-    """Tell the session of *embedded*.  Its id is a number of its own, which no later session gives another region."""
+def _declare(ffi: Any, embedded: Any) -> None:
+    """Tell the session of *embedded*, once, even if several threads come to it at the same time."""
     from nomp.runtime import session
 
-    region = _read(ffi.string(embedded.json).decode())
-    _show_source(region)
-    known = Known(session.declare(region), len(region.params))
-    if embedded.id <= 0:
-        embedded.id = next(_serials)
-    _known[embedded.id] = known
-    return known
+    with _lock:
+        if embedded.id >= 0:
+            return
+        region = _read(ffi.string(embedded.json).decode())
+        _show_source(region)
+        kernel = session.declare(region)
+        _params[kernel] = len(region.params)
+        embedded.id = kernel
 
 
 def _read(json: str) -> Region:

@@ -68,6 +68,11 @@ class Session:
         """Whether `init` has been called, and `finalize` not since."""
         return self._context is not None
 
+    def device(self) -> DeviceInfo | None:
+        """The device in use, or None."""
+        context = self._context
+        return context.device.info if context else None
+
     def update(
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
     ) -> None:
@@ -152,6 +157,7 @@ _session = Session()
 
 init = _session.init
 started = _session.started
+device = _session.device
 update = _session.update
 declare = _session.declare
 run = _session.run

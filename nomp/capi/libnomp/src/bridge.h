@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h> /* environ */
 
 #pragma GCC visibility push(default) /* everything else is built hidden */
 #include "nomp-aux.h"
@@ -40,7 +41,7 @@ void nomp_log_verbose(int level);
 void nomp_log_clear(void);
 void nomp_log_print(const char *text);
 
-/* nomp.c: the runtime has started (1) or has ended (0), which empties the log and forgets the kernels. */
+/* nomp.c: the runtime has started (1) or has ended (0), which empties the log. */
 void nomp_set_started(int now);
 
 /* python.c: start the interpreter if need be; 0, or the id of a logged error. */

@@ -94,6 +94,7 @@ int nomp_run(int id, ...) {
   int i = 0;
   while (i < nargs && (addresses[i] = (uintptr_t)va_arg(args, void *)) != 0) i++;
   va_end(args);
+  REQUIRE_START("nomp_run");
   if (i < nargs) FAIL(NOMP_USER_INPUT_IS_INVALID, "Argument %d passed to nomp_run for kernel id %d is NULL.", i + 1, id);
   return nomp_py_run(id, nargs, addresses);
 }
@@ -110,12 +111,8 @@ int nomp_finalize(void) {
 
 int nomp_finalize_excluding_interpreter(void) { return nomp_finalize(); }
 
-/* Called by api.py when the runtime has started or has ended (from pragmas, too). */
+/* Called by api.py, for pragmas too.  Kernels stay: they may be run again after the next nomp_init(). */
 void nomp_set_started(int now) {
-  pthread_mutex_lock(&lock);
-  free(nargs_of);
-  nargs_of = NULL, kernels = 0;
-  pthread_mutex_unlock(&lock);
   __atomic_store_n(&started, now, __ATOMIC_RELEASE);
   if (!now) nomp_log_clear();
 }
