@@ -15,12 +15,22 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nomp.diagnostics import error
+from nomp.diagnostics import Span, error
 
 # Set for the compilers that we start: a host compiler that is `nomp cc` again would go round for ever.
 GUARD = "NOMP_CC_ACTIVE"
 
 PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+nomp\b", re.MULTILINE)
+_MARKER = re.compile(rb'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
+_SYSTEM = b"3"  # the flag of a line marker for text of a system header
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A nomp pragma in preprocessed text: where it comes from, and whether that is a system header."""
+
+    span: Span
+    in_system_header: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,17 @@ class Host:
     words: tuple[str, ...]
     dry_run: bool = False
 
+    @property
+    def program(self) -> str:
+        """The compiler itself, without a launcher before it or options after it."""
+        return self.words[len(self.words) - len(self.options) - 1]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that the compiler was named with, as in ``--cc "gcc -m32"``."""
+        first = next((n for n, word in enumerate(self.words) if word.startswith("-")), len(self.words))
+        return self.words[first:]
+
     def run(self, arguments: Sequence[str], stdin: bytes | None = None) -> int:
         """Run the compiler on *arguments* with our own output streams; its exit status (128 + signal if it died)."""
         if self.dry_run:
@@ -38,14 +59,14 @@ class Host:
         status = subprocess.run((*self.words, *arguments), input=stdin, env=_environment(), check=False).returncode
         return status if status >= 0 else 128 - status
 
-    def preprocesses_to_pragma(self, arguments: Sequence[str], stdin: bytes | None = None) -> bool:
-        """True if the source in *arguments*, preprocessed, holds a nomp pragma (in headers and macros as well).
+    def pragmas(self, arguments: Sequence[str], stdin: bytes | None = None) -> list[Sight]:
+        """The nomp pragmas of the source in *arguments* as the preprocessor sees them, in headers and macros as well.
 
-        False if it does not preprocess: the compilation that follows says why.
+        Empty if it does not preprocess: the compilation that follows says why.
         """
         words = (*self.words, *arguments, "-E", "-o", "-")
         done = subprocess.run(words, input=stdin, env=_environment(), capture_output=True, check=False)
-        return done.returncode == 0 and PRAGMA.search(done.stdout) is not None
+        return [] if done.returncode else [_sight(done.stdout, found.start()) for found in PRAGMA.finditer(done.stdout)]
 
 
 def find(named: str | None, dry_run: bool = False) -> Host:
@@ -63,6 +84,16 @@ def find(named: str | None, dry_run: bool = False) -> Host:
         if shutil.which(name):
             return Host((name,), dry_run)
     raise _missing("no host compiler was found: none of cc, gcc, clang is on PATH")
+
+
+def _sight(text: bytes, offset: int) -> Sight:
+    """Where the line at *offset* of the preprocessed *text* comes from, by the line marker before it."""
+    markers = list(_MARKER.finditer(text, 0, offset))
+    if not markers:
+        return Sight(Span("<unknown>", 1), False)
+    marker = markers[-1]
+    line = int(marker[1]) + text.count(b"\n", marker.end(), offset) - 1
+    return Sight(Span(marker[2].decode(errors="replace"), line), _SYSTEM in marker[3].split())
 
 
 def _missing(message: str) -> Exception:

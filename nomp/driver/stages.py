@@ -58,10 +58,14 @@ def _loopy(files: Sequence[SourceFile]) -> Iterator[str]:
 
 
 def _source(files: Sequence[SourceFile]) -> Iterator[str]:
-    from nomp import pipeline
+    from nomp import backend, config, pipeline
+    from nomp.runtime.devices import open_device
 
+    settings = config.load()
+    device = open_device(settings, backend.registered())
     for region in region_list(files):
-        yield pipeline.emit_source(region)
+        yield pipeline.emit_source(region, device.info, settings)
+    device.close()
 
 
 def _rewritten(files: Sequence[SourceFile]) -> Iterator[str]:

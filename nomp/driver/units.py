@@ -18,6 +18,7 @@ from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.driver import emit, options, report
 from nomp.driver.host import PRAGMA, Host
 from nomp.driver.options import Command, Item
+from nomp.driver.remarks import remark
 from nomp.region import Region
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ class Sources:
         files = self.parse(item)
         if not files:
             return None
-        if self.command.own.check:
-            report.show(check(region_list(files)), self.command.own.diagnostics)
+        own, regions = self.command.own, region_list(files)
+        if own.check:
+            report.show(check(regions), own.diagnostics)
+        if own.remarks:
+            report.show(map(remark, regions), own.diagnostics)
         return self._write(files)
 
     def parse(self, item: Item) -> tuple[SourceFile, ...]:
@@ -68,21 +72,29 @@ class Sources:
             self._refuse_pragmas(item)
             return ()
         words = self.preprocessor_words
-        if not self.compiler.preprocesses_to_pragma([*words, "-x", "c", item.value]):
+        found = self.compiler.pragmas([*words, "-x", "c", item.value])
+        for sight in found:
+            if sight.in_system_header:
+                step = "name the header's folder with -I instead of -isystem"
+                raise error(
+                    "N503", "nomp pragma in a system header, which 'nomp cc' does not read", sight.span, help=step
+                )
+        if not found:
             return ()
         from nomp.frontend import clang
 
-        return clang.parse(item.value, words)
+        return clang.parse(item.value, words, self.compiler.program)
 
     @property
     def preprocessor_words(self) -> list[str]:
         """What the front end and the preprocessor must know to read a source as the host compiler does."""
-        return [*options.preprocessor_words(self.command), "-idirafter", str(INCLUDE)]
+        fixed = options.preprocessor_words(options.parse(self.compiler.options))
+        return [*fixed, *options.preprocessor_words(self.command), "-idirafter", str(INCLUDE)]
 
     def _refuse_pragmas(self, item: Item) -> None:
         if item.value == "-" and item.language == "c":
             self.stdin = sys.stdin.buffer.read() if self.stdin is None else self.stdin
-            if self.compiler.preprocesses_to_pragma([*self.preprocessor_words, "-x", "c", "-"], self.stdin):
+            if self.compiler.pragmas([*self.preprocessor_words, "-x", "c", "-"], self.stdin):
                 raise error("N503", "nomp pragma in a program from standard input", help="write it to a .c file")
         elif item.language in _REFUSED and (found := _find_pragma(item.value)):
             raise error("N503", f"nomp pragma in {_REFUSED[item.language]}, which 'nomp cc' does not read", found,
@@ -110,8 +122,9 @@ def region_list(files: Sequence[SourceFile]) -> list[Region]:
 
 def check(regions: Sequence[Region]) -> list[Diagnostic]:
     """Judge *regions* without running them: the warnings.  `NompError` with the errors of all of them."""
-    from nomp import pipeline
+    from nomp import config, pipeline, script
 
+    settings = config.load()
     errors: list[Diagnostic] = []
     for region in regions:
         try:
@@ -120,11 +133,7 @@ def check(regions: Sequence[Region]) -> list[Diagnostic]:
             errors += problem.diagnostics
     if errors:
         raise NompError(tuple(errors))
-    return [warning for region in regions for warning in _missing_scripts(region)]
-
-
-def _missing_scripts(region: Region) -> list[Diagnostic]:
-    return []
+    return [warning for region in regions for warning in script.missing(region, settings)]
 
 
 def _find_pragma(path: str) -> Span | None:

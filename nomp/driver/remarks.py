@@ -1,0 +1,33 @@
+"""``nomp cc --remarks``: what becomes of each region, as a remark (N506) at its pragma.
+
+In: a region that passed the checks.  Out: a `Diagnostic`.  Called by `units`.
+"""
+
+from __future__ import annotations
+
+from nomp import reduction
+from nomp.diagnostics import Diagnostic
+from nomp.region import For, Region, walk
+
+
+def remark(region: Region) -> Diagnostic:
+    """What nomp does with *region*: the kernel's name, its loops, and who schedules them."""
+    loops = ", ".join(f"'{stmt.iname}'" for stmt in walk(region.body) if isinstance(stmt, For))
+    plural = "s" if "," in loops else ""
+    message = f"loop{plural} {loops} become{'' if plural else 's'} kernel '{region.name}', {_schedule(region)}"
+    return Diagnostic("N506", message, region.span(region.body[0].place), "remark", help=_advice(region))
+
+
+def _schedule(region: Region) -> str:
+    if region.clauses.transforms:
+        return f"scheduled by {' and '.join(f'{s.module}.{s.function}' for s in region.clauses.transforms)}"
+    if reduction.is_pure(region):
+        names = " and ".join(f"'{r.name}'" for r in region.clauses.reductions)
+        return f"a parallel reduction to {names}"
+    return "run in order by one work item"
+
+
+def _advice(region: Region) -> str | None:
+    if region.clauses.transforms or reduction.is_pure(region):
+        return None
+    return 'a script can make it parallel: transform("module", "function")'
