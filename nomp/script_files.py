@@ -1,0 +1,166 @@
+"""Scripts as files: where a script's module is, and the module itself.
+
+In: a module's name as a pragma has it, the annotated source's file and the settings.  Out: the script's path (or the
+name of an installed module), and what Python makes of it.  Called by `script`.
+
+A script is looked for beside the source, in ``scripts-dir``, in the current folder, in `nomp_transforms`, among the
+entry points ``nomp.transforms``, and last among all that Python can import.  A script that is a file becomes a module
+of a private name, so that two ``transform.py`` in two folders do not meet; it is read again when it, or a helper module
+that it imported from its own folder, has changed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+
+from nomp.config import Settings
+from nomp.diagnostics import register_source
+
+GROUP = "nomp.transforms"
+PACKAGE = "nomp_transforms"
+
+
+def folders(source_file: str, settings: Settings) -> tuple[Path, ...]:
+    """Where script files are looked for, in order."""
+    found = (Path(source_file).parent, settings.scripts_dir, Path())
+    return tuple(dict.fromkeys(folder.absolute() for folder in found if folder is not None))
+
+
+def locate(module: str, source_file: str, settings: Settings) -> Path | str | None:
+    """The file of script *module*, or the name of the installed module that it is; None if there is none."""
+    parts = module.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return None
+    for folder in folders(source_file, settings):
+        base = folder.joinpath(*parts)
+        for file in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
+            if file.is_file():
+                return file
+    entries = {entry.name: entry.module for entry in entry_points(group=GROUP)}
+    candidates = (f"{PACKAGE}.{module}", entries.get(module), module)
+    return next((name for name in candidates if name and _importable(name)), None)
+
+
+def _importable(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # a parent that does not exist, a module without a spec
+        return False
+
+
+def known(source_file: str, settings: Settings) -> tuple[str, ...]:
+    """Names of scripts that `locate` would find, for a suggestion."""
+    files = [file.stem for folder in folders(source_file, settings) for file in folder.glob("*.py")]
+    package = importlib.util.find_spec(PACKAGE)
+    shipped = [file.stem for place in (package and package.submodule_search_locations) or () for file in
+               Path(place).glob("*.py")]  # fmt: skip
+    return tuple(dict.fromkeys([*files, *shipped, *(entry.name for entry in entry_points(group=GROUP))]))
+
+
+@dataclass(slots=True)
+class Script:
+    """A script's *module*.  If it is a file: its *folder* too, the *helpers* from there, and the files' digests."""
+
+    module: ModuleType
+    folder: Path | None = None
+    helpers: dict[str, ModuleType] = field(default_factory=dict)
+    digests: dict[Path, bytes] = field(default_factory=dict)
+
+    def unchanged(self) -> bool:
+        """Whether the files are what they were when they were read."""
+        return all(file.is_file() and _digest(file) == digest for file, digest in self.digests.items())
+
+    @contextmanager
+    def importable(self) -> Iterator[None]:
+        """While the script runs, the modules of its folder can be imported; afterwards they are out of others' way."""
+        if self.folder is None:
+            yield
+            return
+        shadowed = {name: sys.modules[name] for name in self.helpers if name in sys.modules}
+        no_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+        sys.modules.update(self.helpers)
+        before = set(sys.modules)
+        sys.path.insert(0, str(self.folder))
+        importlib.invalidate_caches()
+        try:
+            yield
+        finally:
+            sys.path.remove(str(self.folder))
+            sys.dont_write_bytecode = no_bytecode
+            self._keep_helpers(set(sys.modules) - before)
+            for name in self.helpers:
+                sys.modules.pop(name, None)
+            sys.modules.update(shadowed)
+
+    def _keep_helpers(self, names: set[str]) -> None:
+        """Take over those of the newly imported modules *names* that come from the script's folder."""
+        assert self.folder is not None
+        for name in names:
+            module = sys.modules[name]
+            base = self.folder.joinpath(*name.split("."))
+            files = (base.with_name(f"{base.name}.py"), base / "__init__.py")
+            origin = getattr(module, "__file__", None)
+            file = Path(origin) if origin else None
+            if file in files:
+                self.digests[file] = _digest(file)
+            if file in files or (file is None and str(base) in getattr(module, "__path__", ())):
+                self.helpers[name] = module
+
+
+_loaded: dict[Path, Script] = {}
+
+
+def load(place: Path | str) -> Script:
+    """The script at *place* (what `locate` gave).  Raises whatever its code raises, SyntaxError included."""
+    if isinstance(place, str):
+        return Script(importlib.import_module(place))
+    if place in _loaded and _loaded[place].unchanged():
+        return _loaded[place]
+    _loaded.pop(place, None)
+    _loaded[place] = script = _load_file(place)
+    return script
+
+
+def _load_file(file: Path) -> Script:
+    """Compile and run *file*; its bytecode is neither read nor written, which may be older than the text."""
+    package = file.name == "__init__.py"
+    text = file.read_bytes()
+    register_source(str(file), text.decode("utf-8", errors="replace"))
+    name = f"nomp_script_{sha256(str(file).encode()).hexdigest()[:12]}"
+    places = [str(file.parent)] if package else None
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    script = Script(module, file.parent.parent if package else file.parent, digests={file: sha256(text).digest()})
+    sys.modules[name] = module  # dataclasses and pickle look a class's module up by its name
+    with script.importable():
+        exec(compile(text, str(file), "exec"), module.__dict__)
+    return script
+
+
+def source_of(place: Path | str) -> Path | None:
+    """The file of the script at *place*, if it is Python text."""
+    if isinstance(place, Path):
+        return place
+    spec = importlib.util.find_spec(place)
+    return Path(spec.origin) if spec and spec.origin and spec.has_location else None
+
+
+def owns(place: Path | str, file: str) -> bool:
+    """Whether *file* is the script at *place* or, of a script that is a file, one that stands beside it or helps it."""
+    if isinstance(place, str):
+        return Path(file) == source_of(place)
+    return Path(file).parent == place.parent or (place in _loaded and Path(file) in _loaded[place].digests)
+
+
+def _digest(file: Path) -> bytes:
+    return sha256(file.read_bytes()).digest()
