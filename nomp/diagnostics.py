@@ -8,6 +8,7 @@ Everything in nomp imports this module; it imports nothing of nomp.
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,7 +22,8 @@ _sources: dict[str, tuple[str, ...]] = {}
 
 def register_source(file: str, text: str) -> None:
     """Make *text* the contents of *file* for carets (for text that is on no disk, or may have changed there)."""
-    _sources[file] = tuple(text.splitlines())
+    # Not splitlines(), which also ends lines at form feeds and other characters that no compiler counts.
+    _sources[file] = tuple(re.split(r"\r\n?|\n", re.sub(r"(\r\n?|\n)\Z", "", text)))
 
 
 def source_line(file: str, line: int) -> str | None:

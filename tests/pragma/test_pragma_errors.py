@@ -61,3 +61,10 @@ def test_text_of_error(name: str, golden: Callable[[str, str], None]) -> None:
         parse(WRONG[name], "f.c", 3, 9)
     assert caught.value.code == name.split("-")[0]
     golden(f"pragma/{name}.txt", str(caught.value))
+
+
+def test_a_form_feed_ends_no_line() -> None:
+    register_source("feed.c", "int a;\f\u2028\r\n\f#pragma nomp fro\r\n")
+    with pytest.raises(NompError) as caught:
+        parse("nomp fro", "feed.c", 2, 10)
+    assert "    2 | \f#pragma nomp fro\n" in str(caught.value)
