@@ -1,0 +1,1 @@
+"""Front ends: a source language to typed regions."""

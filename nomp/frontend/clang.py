@@ -1,0 +1,270 @@
+"""The C front end: files with nomp pragmas to typed regions.
+
+In: the path of a C file and the preprocessor flags it is built with, or the text of one function.  Out: what to replace
+where (`SourceFile`), with a typed `Region` for each annotated loop.  Called by the driver (`parse`) and by the C API
+(`parse_function`).  libclang parses; ``clang_pragmas`` finds the pragmas, which libclang does not show;
+``clang_regions`` translates the loops.  Errors: one `NompError` with all N1xx and N2xx diagnostics, by position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from clang.cindex import CursorKind
+
+from nomp.diagnostics import Diagnostic, NompError, Note, Span, error, register_source
+from nomp.frontend import clang_ast as ast
+from nomp.frontend import clang_scope as scope
+from nomp.frontend.clang_ast import Cursor, SourceText, Unit
+from nomp.frontend.clang_pragmas import Found, Scan, scan
+from nomp.frontend.clang_regions import translate
+from nomp.frontend.clang_scope import Site
+from nomp.frontend.clang_updates import Update, update
+from nomp.pragma import DirectiveName, ForClauses, Pragma
+from nomp.pragma import parse as parse_pragma
+from nomp.region import Region
+
+__all__ = ["Directive", "Include", "SourceFile", "Update", "parse", "parse_function"]
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One pragma and the text to replace: bytes *begin* to *end* (``for``: through its loop), ending in *end_line*."""
+
+    kind: DirectiveName
+    span: Span
+    begin: int
+    end: int
+    end_line: int
+    region: Region | None = None
+    update: Update | None = None
+    init_args: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """An ``#include`` line, bytes *begin* to *end*, of the user header *path*, which leads to directives."""
+
+    begin: int
+    end: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file with its directives and the ``#include`` lines that lead to more of them, both by offset."""
+
+    path: str
+    text: bytes
+    directives: tuple[Directive, ...]
+    includes: tuple[Include, ...]
+
+
+def parse(path: str, arguments: Sequence[str], compiler: str = "cc") -> tuple[SourceFile, ...]:
+    """The C file *path*, then each user header (by the path clang gives it) that leads to directives.
+
+    *arguments* are the flags that the preprocessor and the language depend on (-I -D -U -include -isystem -std ...);
+    *compiler* is the host's, whose own headers are used.  Raises `NompError` with everything found wrong.
+    """
+    unit = ast.load(path, arguments, compiler=compiler)
+    scans = {source.path: scan(source.data) for source in unit.sources.values()}
+    macros = {line.word: line.text for found in scans.values() for line in found.lines if line.name == "define"}
+    problems: list[Diagnostic] = []
+    files = {}
+    for source in unit.sources.values():
+        problems += _from_macros(unit, source, macros)
+        directives = _directives(unit, source, scans[source.path], problems)
+        files[source.path] = SourceFile(source.path, source.data, directives, ())
+    if problems:
+        raise NompError(tuple(sorted(problems, key=_position)))
+    return _with_includes(unit, files)
+
+
+def _position(problem: Diagnostic) -> tuple[str, int, int]:
+    span = problem.span
+    return (span.file, span.line, span.column) if span else ("", 0, 0)
+
+
+def _active(unit: Unit, source: SourceText, found: Scan) -> list[Found]:
+    """The pragmas of *source* that the preprocessor does not skip."""
+    if not found.pragmas:
+        return []
+    skipped = unit.skipped(source.path)
+    return [p for p in found.pragmas if not any(begin <= p.begin < end for begin, end in skipped)]
+
+
+def _directives(unit: Unit, source: SourceText, found: Scan, problems: list[Diagnostic]) -> tuple[Directive, ...]:
+    """The directives of the pragmas that the preprocessor takes; what is wrong with one goes to *problems*."""
+    directives: list[Directive] = []
+    for pragma in _active(unit, source, found):
+        try:
+            outer = [d for d in directives if d.kind == "for" and d.begin < pragma.begin < d.end]
+            if outer:
+                raise _nested(source, pragma, outer[0])
+            directives.append(_directive(unit, source, found, pragma))
+        except NompError as problem:
+            problems += problem.diagnostics
+    return tuple(directives)
+
+
+def _nested(source: SourceText, pragma: Found, outer: Directive) -> NompError:
+    notes = (Note(f"this loop ends in line {outer.end_line}", outer.span),)
+    advice = "annotate the outer loop only; a transform script decides about the inner ones"
+    span = source.span(pragma.start, pragma.end)
+    return error("N204", "a pragma inside an annotated loop", span, notes=notes, help=advice)
+
+
+def _directive(unit: Unit, source: SourceText, found: Scan, pragma: Found) -> Directive:
+    place = source.place(pragma.start, pragma.end)
+    parsed = parse_pragma(pragma.text, source.path, place.line, place.column)
+    site = scope.site(unit, source, pragma.begin, pragma.end)
+    if site is None:
+        advice = "move it into the function that is to do this"
+        raise error("N204", f"'{parsed.directive}' stands outside of any function", parsed.span, help=advice)
+    if parsed.directive == "for":
+        return _for(site, found, pragma, parsed)
+    if site.around[-1].kind != CursorKind.COMPOUND_STMT:
+        advice = "put braces around the statements that belong together"
+        raise error("N204", f"'{parsed.directive}' stands where only one statement can be", parsed.span, help=advice)
+    moved = update(parsed, site, _macros(found)) if parsed.directive == "update" else None
+    end_line = source.line(pragma.end)
+    return Directive(parsed.directive, parsed.span, pragma.begin, pragma.end, end_line, None, moved, parsed.init_args)
+
+
+def _macros(found: Scan) -> frozenset[str]:
+    return frozenset(line.word for line in found.lines if line.name == "define")
+
+
+# ----------------------------------------------------------------------------------------------------- for pragmas
+
+
+def _for(site: Site, found: Scan, pragma: Found, parsed: Pragma) -> Directive:
+    source, clauses = site.source, parsed.clauses
+    assert clauses is not None
+    loop = _loop_after(site, pragma, parsed)
+    end = scope.statement_end(source, loop)
+    _check_text(site, found, loop, (pragma.end, end), parsed.span)
+    first, last = source.line(pragma.begin), source.line(end)
+    name = clauses.name.text if clauses.name else f"_nomp_kernel_l{first}"
+    empty = Region(name, source.path, first, (), (), first_line=first, text=source.lines(first, last))
+    region = translate([loop], clauses, site, empty)
+    return Directive("for", parsed.span, pragma.begin, end, last, region)
+
+
+def _loop_after(site: Site, pragma: Found, parsed: Pragma) -> Cursor:
+    following = site.following()
+    clean = following is not None and scope.only_blank(site.source, pragma.end, ast.begin(following))
+    if following is not None and clean and following.kind == CursorKind.FOR_STMT:
+        return following
+    what = "the block ends" if following is None else _STATEMENTS.get(following.kind, "there is another statement")
+    if following is not None and not clean:
+        what = "there is another line for the preprocessor"
+    notes = (Note("found here", site.source.span(ast.begin(following), ast.end(following))),) if following else ()
+    message = f"'nomp for' needs a 'for' loop after it, but {what}"
+    raise error("N202", message, parsed.span, notes=notes, help="put the pragma in the line before the loop")
+
+
+_STATEMENTS = {
+    CursorKind.WHILE_STMT: "there is a 'while' loop",
+    CursorKind.DO_STMT: "there is a 'do' loop",
+    CursorKind.DECL_STMT: "there is a declaration",
+    CursorKind.COMPOUND_STMT: "there is a block",
+    CursorKind.IF_STMT: "there is an 'if'",
+    CursorKind.LABEL_STMT: "there is a label",
+}
+
+
+def _check_text(site: Site, found: Scan, loop: Cursor, text: tuple[int, int], span: Span) -> None:
+    """Refuse a loop whose text cannot be replaced: parts of it would be lost, or left behind."""
+    siblings = ast.children(site.around[-1])
+    if any(text[0] <= ast.begin(other) < text[1] for other in siblings if other != loop):
+        advice = "write the loop itself without the macro"
+        raise error("N202", "the macro that ends this loop holds more than the loop", span, help=advice)
+    inside = [line for line in found.lines if text[0] <= line.begin < text[1]]
+    lasting = [line for line in inside if line.name in ("define", "undef", "include")]
+    depth = [_DEPTH.get(line.name, 0) for line in inside]
+    if lasting or sum(depth) or any(total < 0 for total in accumulate(depth)):
+        line = (lasting or inside)[0]
+        where = (Note("this line", site.source.span(line.begin, line.end)),)
+        advice = "move it out of the loop"
+        raise error("N202", f"'#{line.name}' in the annotated loop reaches beyond it", span, notes=where, help=advice)
+
+
+_DEPTH = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
+
+
+# ------------------------------------------------------------------------------------------------ macros, includes
+
+
+def _from_macros(unit: Unit, source: SourceText, macros: dict[str, str]) -> Iterator[Diagnostic]:
+    """An error for each nomp pragma in *source* that a macro makes: no text of the program can be replaced for it."""
+    for where, expansion in unit.expansions:
+        if where is not source:
+            continue
+        text = source.data[ast.begin(expansion) : ast.end(expansion)].decode("utf-8", "replace")
+        body = _expanded(expansion.spelling, macros, set())
+        if "_Pragma" in body and re.search(r"\bnomp\b", text + body):
+            span = source.span(ast.begin(expansion), ast.end(expansion))
+            advice = "write the pragma itself here, in a line of its own"
+            yield Diagnostic("N203", f"macro '{expansion.spelling}' makes a nomp pragma", span, help=advice)
+
+
+def _expanded(name: str, macros: dict[str, str], seen: set[str]) -> str:
+    """The text of macro *name* and of all the macros that it uses."""
+    if name in seen or name not in macros:
+        return ""
+    seen.add(name)
+    inner = re.findall(r"[^\W\d]\w*", macros[name])
+    return " ".join([macros[name], *(_expanded(word, macros, seen) for word in inner)])
+
+
+def _with_includes(unit: Unit, files: dict[str, SourceFile]) -> tuple[SourceFile, ...]:
+    """The main file and the headers that lead to directives, each with its ``#include`` lines that do."""
+    included = [inclusion for inclusion in unit.tree.get_includes() if inclusion.location.file]
+    edges = [(i.location.file.name, i.location.offset, i.include.name) for i in included]
+    leading = {path for path, file in files.items() if file.directives}
+    while grown := {outer for outer, _, inner in edges if inner in leading and outer in files} - leading:
+        leading |= grown
+    result = []
+    for path, file in files.items():
+        if path == unit.main.path or path in leading:
+            lines = scan(file.text).lines
+            includes = tuple(
+                Include(line.begin, line.end, inner)
+                for outer, offset, inner in edges
+                for line in lines
+                if outer == path and inner in leading and line.begin <= offset < line.end
+            )
+            result.append(replace(file, includes=includes))
+    return tuple(result)
+
+
+# ------------------------------------------------------------------------------------------------------------ C API
+
+
+def parse_function(text: str, clauses: ForClauses, file: str = "<nomp_jit>") -> Region:
+    """The one function that *text* defines as a region, its statements the body, its parameters in their order.
+
+    Raises `NompError` for C errors, for more or less than one function, and for what no kernel can do.
+    """
+    register_source(file, text)
+    unit = ast.load(file, ["-Wno-error=implicit-function-declaration", *_PRELUDE], text)
+    if len(unit.functions) != 1:
+        advice = "give the text of one function definition"
+        raise error("N219", f"nomp_jit takes one function, but the text defines {len(unit.functions)}", help=advice)
+    ((source, function),) = unit.functions
+    body = ast.children(function)[-1]
+    statements = ast.children(body)
+    if statements and statements[-1].kind == CursorKind.RETURN_STMT and not ast.children(statements[-1]):
+        statements.pop()
+    site = Site(source, unit, function, (function, body), ast.begin(body) + 1)
+    name = clauses.name.text if clauses.name else function.spelling
+    line = source.line(ast.begin(function))
+    empty = Region(name, file, line, (), (), first_line=1, text=source.lines(1, len(source.starts)))
+    return translate(statements, clauses, site, empty, whole_function=True)
+
+
+_PRELUDE = ("-include", "stdbool.h", "-include", "stddef.h", "-include", "stdint.h")

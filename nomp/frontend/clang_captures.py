@@ -1,0 +1,247 @@
+"""What a region takes from the host program: its parameters, and which of the host's variables it writes.
+
+In: the statements of a region.  Out: the `Context`'s *params* (names given before any counter or local of the region
+gets one), *written*, and *Counters*.  Called by `frontend.clang_regions` before it translates the statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from clang.cindex import CursorKind
+
+from nomp.diagnostics import NompError
+from nomp.frontend import clang_ast as ast
+from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_context import Context, Key
+from nomp.frontend.clang_expressions import value
+from nomp.frontend.clang_paths import Path, path_of
+from nomp.frontend.clang_scope import Site
+from nomp.frontend.clang_types import Layout, dtype_of, is_pointer, is_record, layout_of
+from nomp.region import Const, Expr, Param, Var
+
+_UNEVALUATED = (CursorKind.CXX_UNARY_EXPR,)  # sizeof, _Alignof
+
+
+@dataclass(slots=True)
+class Counters:
+    """The variables that loops of the region count with but do not declare in their header.
+
+    *loops*: which they are.  *strays*: the first use of each outside its loops.
+    """
+
+    loops: set[Key] = field(default_factory=set)
+    strays: dict[Key, Cursor] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Uses:
+    """What the statements of a region mention."""
+
+    declared: set[Key] = field(default_factory=set)
+    paths: list[tuple[Cursor, Path]] = field(default_factory=list)
+    written: dict[Key, Cursor] = field(default_factory=dict)
+    counters: Counters = field(default_factory=Counters)
+
+
+def uses_of(statements: Iterable[Cursor]) -> Uses:
+    """Everything that *statements* declare, read, write and count with."""
+    uses = Uses()
+    for statement in statements:
+        _visit(statement, uses, frozenset())
+    return uses
+
+
+def counted_by(loop: Cursor) -> Key | None:
+    """The variable that the header of *loop* assigns first, None where it declares one or does neither."""
+    first = ast.children(loop)[0]
+    if ast.operator(first) != "=":
+        return None
+    path = path_of(ast.children(first)[0])
+    return path.key if path else None
+
+
+def _visit(cursor: Cursor, uses: Uses, counting: frozenset[Key]) -> None:
+    if cursor.kind in _UNEVALUATED:
+        return
+    if cursor.kind == CursorKind.VAR_DECL:
+        uses.declared.add(ast.key(cursor))
+    path = path_of(cursor)
+    if path:
+        _use(cursor, path, uses, counting)
+        return
+    counter = counted_by(cursor) if cursor.kind == CursorKind.FOR_STMT else None
+    if counter:
+        uses.counters.loops.add(counter)
+        counting |= {counter}
+    else:
+        _note_write(cursor, uses)
+    for child in ast.children(cursor):
+        _visit(child, uses, counting)
+
+
+def _use(cursor: Cursor, path: Path, uses: Uses, counting: frozenset[Key]) -> None:
+    uses.paths.append((cursor, path))
+    if path.key not in counting:
+        uses.counters.strays.setdefault(path.key, cursor)
+
+
+def _note_write(cursor: Cursor, uses: Uses) -> None:
+    target = written_by(cursor)
+    path = path_of(target) if target is not None else None
+    if path:
+        uses.written.setdefault(path.key, cursor)
+
+
+def written_by(cursor: Cursor) -> Cursor | None:
+    """The lvalue that *cursor* itself assigns to, None if it assigns to none."""
+    operator = ast.operator(cursor)
+    assigns = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR or operator == "="
+    if assigns or operator.replace("x", "") in ("++", "--"):
+        return ast.children(cursor)[0]
+    return None
+
+
+# ----------------------------------------------------------------------------------------------------- parameters
+
+
+def capture(ctx: Context, uses: Uses, site: Site) -> None:
+    """Make a parameter of each host variable in *uses*, in the order of first use, sizes of arrays after them."""
+    ctx.locals.update((key, None) for key in uses.declared)
+    ctx.written = set(uses.written) - uses.counters.loops
+    for cursor, path in uses.paths:
+        outer = path.root is not None and ast.key(path.root) not in uses.declared
+        if outer and path.key not in uses.counters.loops:
+            with ctx.collecting():
+                capture_path(ctx, cursor, path, site)
+
+
+def capture_path(ctx: Context, cursor: Cursor, path: Path, site: Site) -> None:
+    """Make a parameter of *path*, which *cursor* mentions, if it is none yet."""
+    if path.key in ctx.params or path.key in ctx.locals or is_record(path.type):
+        return
+    _refuse_volatile(ctx, cursor, path)
+    dtype = dtype_of(path.type)
+    if dtype:
+        _capture_scalar(ctx, cursor, path, dtype)
+        return
+    layout = layout_of(path.type)
+    ctx.locals[path.key] = None  # until it is accepted: later uses of what is refused here stay silent
+    if path.key in ctx.written:
+        advice = "use a subscript that changes instead"
+        raise ctx.refusal("N211", cursor, f"pointer '{path.host}' changes in the loop", advice)
+    if not layout.extents or layout.dtype is None:
+        raise _unusable(ctx, cursor, path, layout)
+    del ctx.locals[path.key]
+    param = Param(ctx.names.unique(path.name), layout.dtype, "array", path.host, (None,), place=ctx.place(cursor))
+    ctx.params[path.key] = param
+    ctx.params[path.key] = replace(param, shape=_shape(ctx, cursor, path, layout, site))
+
+
+def _capture_scalar(ctx: Context, cursor: Cursor, path: Path, dtype: str) -> None:
+    name, place = ctx.names.unique(path.name), ctx.place(cursor)
+    if path.key in ctx.written:
+        ctx.params[path.key] = Param(name, dtype, "cell", f"&({path.host})", writes=True, place=place)
+    else:
+        ctx.params[path.key] = Param(name, dtype, "scalar", path.host, place=place)
+
+
+def _refuse_volatile(ctx: Context, cursor: Cursor, path: Path) -> None:
+    canonical = path.type.get_canonical()
+    if canonical.is_volatile_qualified() or "_Atomic" in canonical.spelling:
+        ctx.locals[path.key] = None
+        advice = "copy it to an ordinary variable before the loop"
+        raise ctx.refusal("N210", cursor, f"'{path.host}' is volatile or atomic", advice)
+
+
+def _unusable(ctx: Context, cursor: Cursor, path: Path, layout: Layout) -> NompError:
+    type_ = path.type.spelling
+    if is_record(layout.element):
+        advice = "keep each member in an array of its own"
+        return ctx.refusal("N211", cursor, f"'{path.host}' is an array of structs ('{type_}')", advice)
+    if is_pointer(layout.element):
+        advice = "use one array with two subscripts, or a pointer to one row"
+        return ctx.refusal("N211", cursor, f"'{path.host}' is a pointer to pointers ('{type_}')", advice)
+    advice = "kernels compute with _Bool, integers, float and double"
+    return ctx.refusal("N210", cursor, f"'{path.host}' has type '{type_}', which cannot be used in a kernel", advice)
+
+
+# --------------------------------------------------------------------------------------------------------- shapes
+
+
+def _shape(ctx: Context, cursor: Cursor, path: Path, layout: Layout, site: Site) -> tuple[Expr | None, ...]:
+    """The extents of the array that *path* names; the first one of a function's parameter binds nothing in C."""
+    shape = extents(ctx, cursor, path.root, layout, site, path.host)
+    loose = path.root.kind == CursorKind.PARM_DECL and path.field is None
+    return (None, *shape[1:]) if loose else shape
+
+
+def extents(
+    ctx: Context, cursor: Cursor, declared: Cursor, layout: Layout, site: Site, host: str
+) -> tuple[Expr | None, ...]:
+    """An expression for each of the *layout*'s extents, None where C gives none."""
+    sizes = iter(_sizes(declared)) if "" in layout.extents else iter(())
+    shape: list[Expr | None] = []
+    for rank, extent in enumerate(layout.extents):
+        size = next(sizes, None) if extent is not None and "" in layout.extents else None
+        if isinstance(extent, int):
+            shape.append(Const(extent, "int64"))
+        elif extent == "":
+            loose = rank == 0 and declared.kind == CursorKind.PARM_DECL
+            shape.append(None if loose else _variable_extent(ctx, cursor, declared, size, site, (host, rank)))
+        else:
+            shape.append(None)
+    return tuple(shape)
+
+
+def _sizes(declared: Cursor) -> list[Cursor]:
+    """The size expressions in the declaration of a variable-length array, outermost first."""
+    first = ast.initialiser(declared) if declared.kind == CursorKind.VAR_DECL else None
+    found = [child for child in ast.children(declared) if child.kind.is_expression()]
+    return [child for child in found if first is None or child != first][::-1]
+
+
+def _variable_extent(
+    ctx: Context, cursor: Cursor, declared: Cursor, size: Cursor | None, site: Site, host: tuple[str, int]
+) -> Expr:
+    """The extent *size* over parameters, or a parameter of its own where its variables may have changed since."""
+    if size is None:
+        return _measured(ctx, cursor, *host)
+    mentioned = [path for inner in ast.walk(size) if (path := path_of(inner))]
+    visible = site.visible()
+    if any(path.field is not None or not _still(path, visible, declared, site) for path in mentioned):
+        return _measured(ctx, cursor, *host)
+    for path in mentioned:
+        capture_path(ctx, cursor, path, site)
+    return value(ctx, size)
+
+
+def _still(path: Path, visible: dict[str, Cursor], declared: Cursor, site: Site) -> bool:
+    """Whether the variable *path* has, at the region, the value that it had where *declared* was declared."""
+    if path.host not in visible or ast.key(visible[path.host]) != path.key[:2]:
+        return False
+    if path.type.is_const_qualified():
+        return True
+    if path.root.semantic_parent.kind == CursorKind.TRANSLATION_UNIT:
+        return False  # any function may change it
+    later = (inner for inner in ast.walk(site.function) if ast.begin(inner) > ast.end(declared))
+    return not any(_may_change(inner, path) for inner in later)
+
+
+def _may_change(cursor: Cursor, path: Path) -> bool:
+    taken = cursor.kind == CursorKind.UNARY_OPERATOR and ast.operator(cursor) == "&"
+    target = ast.children(cursor)[0] if taken else written_by(cursor)
+    found = path_of(target) if target is not None else None
+    return found is not None and found.key == path.key
+
+
+def _measured(ctx: Context, cursor: Cursor, host: str, rank: int) -> Expr:
+    """A parameter that the host program computes from the array's own type."""
+    part = f"({host})" + "[0]" * rank
+    name = f"{host}_extent{rank}"
+    key = (name,)
+    if key not in ctx.params:
+        text = f"sizeof({part}) / sizeof({part}[0])"
+        ctx.params[key] = Param(ctx.names.unique(name), "uint64", "scalar", text, place=ctx.place(cursor))
+    return Var(ctx.params[key].name, "uint64")

@@ -1,0 +1,317 @@
+"""C expressions to typed `region` expressions.
+
+In: a cursor and the region's `Context`.  Out: an expression whose types are those that clang gives after C's
+conversions (its implicit casts are cursors of their own).  Pointers have no value in the loop IR: what points into an
+array becomes an `Element` of it, which folds ``*p``, ``*(p + k)``, ``&a[k]`` and ``(p + i)[j]`` into subscripts.
+
+Raises N208 to N213 and N220, each with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from clang.cindex import CursorKind
+
+from nomp.arithmetic import bits, evaluate, is_float
+from nomp.diagnostics import NompError
+from nomp.frontend import clang_ast as ast
+from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_calls import call
+from nomp.frontend.clang_context import Context
+from nomp.frontend.clang_paths import Path, path_of
+from nomp.frontend.clang_types import converted, dtype_of, is_array, is_pointer, is_record, layout_of, promoted
+from nomp.region import Binary, Const, Expr, Load, Select, Unary, Var
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_ARITHMETIC = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")
+_LITERALS = (CursorKind.INTEGER_LITERAL, CursorKind.CHARACTER_LITERAL, CursorKind.FLOATING_LITERAL,
+             CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_BOOL_LITERAL_EXPR)  # fmt: skip
+_KINDS = {
+    CursorKind.StmtExpr: "a statement expression",
+    CursorKind.STRING_LITERAL: "a string",
+    CursorKind.COMPOUND_LITERAL_EXPR: "a compound literal",
+    CursorKind.INIT_LIST_EXPR: "an initialiser list",
+    CursorKind.GENERIC_SELECTION_EXPR: "a generic selection",
+    CursorKind.IMAGINARY_LITERAL: "a complex number",
+    CursorKind.ADDR_LABEL_EXPR: "a label's address",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of *array*; with fewer subscripts than *rank*, a part of it.  A pointer is what it points to."""
+
+    array: str
+    dtype: str
+    rank: int
+    index: tuple[Expr, ...] = ()
+
+    def moved(self, offset: Expr) -> Element:
+        """The element *offset* further on in the last dimension that has a subscript."""
+        *outer, last = self.index
+        return replace(self, index=(*outer, _sum("+", last, offset)))
+
+
+def _sum(op: str, left: Expr, right: Expr) -> Expr:
+    if isinstance(left, Const) and left.value == 0 and op == "+":
+        return right
+    return folded(Binary(op, converted(left, "int64"), converted(right, "int64"), "int64"))
+
+
+_ZERO = Const(0, "int32")
+
+
+def value(ctx: Context, cursor: Cursor) -> Expr:
+    """The value of the arithmetic expression *cursor*, in the type that C gives it."""
+    return _TRANSLATORS.get(cursor.kind, _unknown)(ctx, cursor)
+
+
+def folded(expr: Unary | Binary) -> Expr:
+    """*expr*, computed where it is constant and C defines the result."""
+    match expr:
+        case Unary(operand=Const()):
+            return Const(evaluate(expr, {}), expr.dtype)
+        case Binary(op=op, left=Const(), right=Const(value=right)):
+            shift = op in ("<<", ">>")
+            defined = (right != 0 or op not in ("/", "%")) and (not shift or 0 <= right < bits(expr.dtype))
+            return Const(evaluate(expr, {}), expr.dtype) if defined else expr
+    return expr
+
+
+# --------------------------------------------------------------------------------------------- variables and elements
+
+
+def location(ctx: Context, cursor: Cursor) -> Var | Load:
+    """The scalar variable or array element that the lvalue *cursor* is."""
+    path = path_of(cursor)
+    if path and dtype_of(path.type):
+        return _scalar(ctx, cursor, path)
+    element = _element(ctx, cursor)
+    if len(element.index) < element.rank:
+        advice = "use its elements one by one"
+        raise ctx.refusal("N211", cursor, f"'{element.array}' is used without a subscript for each dimension", advice)
+    return Load(element.array, element.index, element.dtype, ctx.place(cursor))
+
+
+def _scalar(ctx: Context, cursor: Cursor, path: Path) -> Var:
+    _check_member(ctx, cursor, path)
+    local = ctx.counters.get(path.key) or ctx.locals.get(path.key) or ctx.params.get(path.key)
+    if local is None and path.key in ctx.locals:
+        raise NompError(())  # its declaration was refused, and said so
+    if local is None:
+        advice = "use another variable for the value, or declare the counter in the loop's header"
+        raise ctx.refusal("N213", cursor, f"loop counter '{path.host}' is used outside its loop", advice)
+    return Var(local.name, local.dtype, ctx.place(cursor))
+
+
+def _check_member(ctx: Context, cursor: Cursor, path: Path) -> None:
+    if path.field is not None and path.field.is_bitfield():
+        advice = "copy it to a variable before the loop"
+        raise ctx.refusal("N210", cursor, f"'{path.host}' is a bit-field, which kernels cannot use", advice)
+
+
+def _element(ctx: Context, cursor: Cursor) -> Element:
+    """The part of an array that the lvalue *cursor* is."""
+    path = path_of(cursor)
+    if path:
+        return _whole(ctx, cursor, path)
+    if cursor.kind == CursorKind.PAREN_EXPR:
+        return _element(ctx, ast.children(cursor)[0])
+    if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+        left, right = ast.children(cursor)
+        base, index = (left, right) if _points(left) else (right, left)
+        return _pointee(ctx, base).moved(_subscript(ctx, index))
+    if ast.operator(cursor) == "*":
+        return _pointee(ctx, ast.children(cursor)[0])
+    if cursor.kind == CursorKind.MEMBER_REF_EXPR:
+        message = f"'{cursor.spelling}' is a member of an array's element, and arrays of structs cannot be used"
+        raise ctx.refusal("N211", cursor, message, "keep each member in an array of its own")
+    return _not_an_array(ctx, cursor)
+
+
+def _points(cursor: Cursor) -> bool:
+    return is_pointer(cursor.type) or is_array(cursor.type)
+
+
+def _subscript(ctx: Context, cursor: Cursor) -> Expr:
+    index = value(ctx, cursor)
+    return converted(index, promoted(index.dtype))
+
+
+def _whole(ctx: Context, cursor: Cursor, path: Path) -> Element:
+    """The whole array, or all that a pointer points to, without a subscript."""
+    _check_member(ctx, cursor, path)
+    local = ctx.locals.get(path.key)
+    if local:
+        return Element(local.name, local.dtype, len(local.shape))
+    param = ctx.params.get(path.key)
+    if param is None or not param.shape:
+        if path.key in ctx.locals or dtype_of(path.type) is None:
+            raise NompError(())  # refused where it was declared or captured
+        return _not_an_array(ctx, cursor)
+    return Element(param.name, param.dtype, len(param.shape))
+
+
+def _pointee(ctx: Context, cursor: Cursor) -> Element:
+    """What the pointer *cursor* (or the array that decays to it) points to."""
+    if cursor.kind == CursorKind.PAREN_EXPR:
+        return _pointee(ctx, ast.children(cursor)[0])
+    if cursor.kind == CursorKind.UNEXPOSED_EXPR:
+        (inner,) = ast.children(cursor)
+        return _pointee(ctx, inner)
+    if cursor.kind == CursorKind.CSTYLE_CAST_EXPR:
+        return _cast_pointer(ctx, cursor)
+    operator = ast.operator(cursor)
+    if operator in ("+", "-") and cursor.kind == CursorKind.BINARY_OPERATOR:
+        return _moved_pointer(ctx, cursor, operator)
+    if operator == "&":
+        found = _element(ctx, ast.children(cursor)[0])
+        return found if found.index else _not_an_array(ctx, cursor)
+    found = _element(ctx, cursor)
+    return replace(found, index=(*found.index, _ZERO)) if len(found.index) < found.rank else found
+
+
+def _moved_pointer(ctx: Context, cursor: Cursor, operator: str) -> Element:
+    left, right = ast.children(cursor)
+    base, offset = (left, right) if _points(left) else (right, left)
+    if _points(offset):
+        return _not_an_array(ctx, cursor)
+    distance = _subscript(ctx, offset)
+    return _pointee(ctx, base).moved(distance if operator == "+" else _sum("-", _ZERO, distance))
+
+
+def _cast_pointer(ctx: Context, cursor: Cursor) -> Element:
+    inner = ast.children(cursor)[-1]
+    before, after = layout_of(ast.bare(inner).type), layout_of(cursor.type)
+    if _points(inner) and (before.dtype, before.extents[1:]) == (after.dtype, after.extents[1:]) and after.dtype:
+        return _pointee(ctx, inner)
+    advice = "declare a pointer of that type before the loop"
+    raise ctx.refusal("N211", cursor, "a pointer cannot be converted to another type in a kernel", advice)
+
+
+def _not_an_array(ctx: Context, cursor: Cursor) -> Element:
+    what = "this pointer" if _points(cursor) else "this"
+    advice = "use elements a[i] of an array, or of a pointer that does not change in the loop"
+    raise ctx.refusal("N211", cursor, f"{what} is not an array or an element of one", advice)
+
+
+# --------------------------------------------------------------------------------------------------------- values
+
+
+def _dtype(ctx: Context, cursor: Cursor) -> str:
+    dtype = dtype_of(cursor.type)
+    if dtype:
+        return dtype
+    if _points(cursor):
+        raise ctx.refusal("N211", cursor, "a pointer is used as a value", "use the elements that it points to")
+    advice = "kernels compute with _Bool, integers, float and double"
+    raise ctx.refusal("N210", cursor, f"type '{cursor.type.spelling}' cannot be used in a kernel", advice)
+
+
+def _inner(ctx: Context, cursor: Cursor) -> Expr:
+    return value(ctx, ast.children(cursor)[0])
+
+
+def _implicit(ctx: Context, cursor: Cursor) -> Expr:
+    inner = ast.children(cursor)
+    if len(inner) != 1:
+        return _unknown(ctx, cursor)
+    dtype = _dtype(ctx, cursor)
+    return converted(value(ctx, inner[0]), dtype)
+
+
+def _constant(ctx: Context, cursor: Cursor) -> Expr:
+    dtype = _dtype(ctx, cursor)
+    number = ast.evaluate(cursor)
+    if number is None:
+        advice = "compute it before the loop"
+        raise ctx.refusal("N220", cursor, "this size is not a constant", advice)
+    return Const(float(number) if is_float(dtype) else number, dtype)
+
+
+def _reference(ctx: Context, cursor: Cursor) -> Expr:
+    declared = cursor.referenced
+    if declared is not None and declared.kind == CursorKind.ENUM_CONSTANT_DECL:
+        return Const(declared.enum_value, _dtype(ctx, cursor))
+    if declared is not None and declared.kind == CursorKind.FUNCTION_DECL:
+        advice = "call functions of <math.h> by their names"
+        raise ctx.refusal("N208", cursor, f"function '{cursor.spelling}' is used as a value", advice)
+    return _lvalue(ctx, cursor)
+
+
+def _lvalue(ctx: Context, cursor: Cursor) -> Expr:
+    if is_record(cursor.type):
+        raise ctx.refusal("N211", cursor, "a whole struct cannot be used in a kernel", "use its members one by one")
+    _dtype(ctx, cursor)
+    return location(ctx, cursor)
+
+
+def _unary(ctx: Context, cursor: Cursor) -> Expr:
+    operator = ast.operator(cursor)
+    if operator == "*":
+        return _lvalue(ctx, cursor)
+    if operator.replace("x", "") in ("++", "--"):
+        advice = "make it a statement of its own"
+        raise ctx.refusal("N209", cursor, f"'{operator.replace('x', '')}' is used as a value", advice)
+    if operator not in ("+", "-", "~", "!"):
+        return _unknown(ctx, cursor)
+    operand, dtype = _inner(ctx, cursor), _dtype(ctx, cursor)
+    return operand if operator == "+" else folded(Unary(operator, operand, dtype))
+
+
+def _binary(ctx: Context, cursor: Cursor) -> Expr:
+    operator = ast.operator(cursor)
+    if operator not in (*_ARITHMETIC, *COMPARISONS, "&&", "||"):
+        what = "a comma" if operator == "," else "an assignment"
+        raise ctx.refusal("N209", cursor, f"{what} is used as a value", "make it a statement of its own")
+    left, right = (_operand(ctx, cursor, child) for child in ast.children(cursor))
+    dtype = _dtype(ctx, cursor)
+    if operator in ("<<", ">>"):
+        right = converted(right, dtype)  # C converts each side by itself; counts that C defines fit either type
+    return folded(Binary(operator, left, right, dtype))
+
+
+def _operand(ctx: Context, cursor: Cursor, child: Cursor) -> Expr:
+    if _points(child):
+        raise ctx.refusal("N211", cursor, "pointers are compared or subtracted", "compare subscripts instead")
+    return value(ctx, child)
+
+
+def _conditional(ctx: Context, cursor: Cursor) -> Expr:
+    dtype = _dtype(ctx, cursor)
+    cond, then, other = (value(ctx, child) for child in ast.children(cursor))
+    return Select(cond, then, other, dtype)
+
+
+def _explicit(ctx: Context, cursor: Cursor) -> Expr:
+    dtype = _dtype(ctx, cursor)
+    return converted(value(ctx, ast.children(cursor)[-1]), dtype)
+
+
+def _call(ctx: Context, cursor: Cursor) -> Expr:
+    arguments = list(cursor.get_arguments())
+    if all(dtype_of(argument.type) for argument in arguments):
+        return call(ctx, cursor, tuple(value(ctx, argument) for argument in arguments))
+    return call(ctx, cursor, ())
+
+
+def _unknown(ctx: Context, cursor: Cursor) -> Expr:
+    what = _KINDS.get(cursor.kind, "this expression")
+    raise ctx.refusal("N220", cursor, f"{what} cannot be used in a kernel", "compute its value before the loop")
+
+
+_TRANSLATORS: dict[CursorKind, Callable[[Context, Cursor], Expr]] = {
+    CursorKind.PAREN_EXPR: _inner,
+    CursorKind.UNEXPOSED_EXPR: _implicit,
+    CursorKind.DECL_REF_EXPR: _reference,
+    CursorKind.MEMBER_REF_EXPR: _lvalue,
+    CursorKind.ARRAY_SUBSCRIPT_EXPR: _lvalue,
+    CursorKind.UNARY_OPERATOR: _unary,
+    CursorKind.BINARY_OPERATOR: _binary,
+    CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: _binary,
+    CursorKind.CONDITIONAL_OPERATOR: _conditional,
+    CursorKind.CSTYLE_CAST_EXPR: _explicit,
+    CursorKind.CALL_EXPR: _call,
+} | dict.fromkeys(_LITERALS, _constant)

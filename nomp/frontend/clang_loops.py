@@ -1,0 +1,210 @@
+"""Headers of C ``for`` loops to the fields of a `region.For`.
+
+In: the cursor of a loop whose counter has no name yet.  Out: a `Header`.  Called by `frontend.clang_statements`.
+Raises N205 for every form that is not ``for (i = lower; i OP upper; STEP)``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clang.cindex import CursorKind
+
+from nomp.arithmetic import is_float
+from nomp.diagnostics import NompError
+from nomp.frontend import clang_ast as ast
+from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_context import Context, Key
+from nomp.frontend.clang_expressions import folded, value
+from nomp.frontend.clang_paths import path_of
+from nomp.frontend.clang_types import converted, dtype_of
+from nomp.region import Const, Expr, Relation, Unary
+
+_FORM = "write it as for (int i = lower; i < upper; i += step)"
+_ONE = "keep one counter, and compute the other variable from it in the body"
+_FLIPPED: dict[str, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """The variable that a loop counts with.  *inside*: the header declares it."""
+
+    key: Key
+    name: str
+    dtype: str
+    host: str
+    inside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A loop header in the loop IR's terms (see `region.For`)."""
+
+    counter: Counter
+    lower: Expr
+    relation: Relation
+    upper: Expr
+    step: Expr
+    body: Cursor
+
+
+def header(ctx: Context, loop: Cursor) -> Header:
+    """The header of *loop*."""
+    parts = ast.children(loop)
+    if len(parts) != 4 or not _is_condition(parts[1]):
+        raise ctx.refusal("N205", loop, "this loop's header lacks its start, its condition or its step", _FORM)
+    first, condition, last, body = parts
+    counter, start = _start(ctx, first)
+    if is_float(counter.dtype):
+        message = f"loop counter '{counter.name}' has a floating-point type"
+        raise ctx.refusal("N205", first, message, "count with an integer")
+    lower = converted(value(ctx, start), counter.dtype)
+    relation, bound = _condition(ctx, condition, counter)
+    upper = value(ctx, bound)
+    if is_float(upper.dtype):
+        advice = "compute the bound as an integer before the loop"
+        raise ctx.refusal("N205", bound, "the loop's bound is a floating-point number", advice)
+    return Header(counter, lower, relation, upper, _step(ctx, last, counter), body)
+
+
+def _is_condition(cursor: Cursor) -> bool:
+    return bool(cursor.kind.is_expression())
+
+
+# ---------------------------------------------------------------------------------------------------------- start
+
+
+def _start(ctx: Context, first: Cursor) -> tuple[Counter, Cursor]:
+    """The counter and the cursor of its first value."""
+    if first.kind == CursorKind.DECL_STMT:
+        declared = ast.children(first)
+        if len(declared) != 1:
+            raise ctx.refusal("N205", first, "this loop's header declares more than one variable", _ONE)
+        start = ast.initialiser(declared[0])
+        if start is None:
+            raise ctx.refusal("N205", first, f"loop counter '{declared[0].spelling}' has no first value", _FORM)
+        return _counter(ctx, declared[0], declared[0].spelling, ast.key(declared[0]), inside=True), start
+    if ast.operator(first) == ",":
+        raise ctx.refusal("N205", first, "this loop has more than one counter", _ONE)
+    if ast.operator(first) != "=":
+        raise ctx.refusal("N205", first, "this loop's header does not set its counter", _FORM)
+    target, start = ast.children(first)
+    path = path_of(target)
+    if path is None or path.field is not None:
+        raise ctx.refusal("N205", target, "a loop must count with a variable, not with a member or an element", _FORM)
+    return _counter(ctx, target, path.host, path.key, inside=False), start
+
+
+def _counter(ctx: Context, cursor: Cursor, name: str, key: Key, *, inside: bool) -> Counter:
+    dtype = dtype_of(cursor.type)
+    if dtype is None or dtype == "bool":
+        advice = "count with an integer"
+        raise ctx.refusal("N205", cursor, f"loop counter '{name}' has type '{cursor.type.spelling}'", advice)
+    return Counter(key, name, dtype, name, inside)
+
+
+# ------------------------------------------------------------------------------------------------------ condition
+
+
+def _condition(ctx: Context, condition: Cursor, counter: Counter) -> tuple[Relation, Cursor]:
+    """The relation of the counter (on its left) to the bound, and the bound's cursor."""
+    condition = ast.bare(condition)
+    operator = ast.operator(condition)
+    sides = ast.children(condition)
+    if operator not in _FLIPPED:
+        raise ctx.refusal("N205", condition, "this loop's condition is not one comparison by < <= > >= or !=", _FORM)
+    flipped = _FLIPPED[operator]
+    for side, other, relation in ((sides[0], sides[1], _FLIPPED[flipped]), (sides[1], sides[0], flipped)):
+        if _is_counter(side, counter):
+            _refuse_counter_in(ctx, other, counter)
+            return relation, other
+    message = f"this loop's condition does not compare '{counter.name}' itself with a bound"
+    raise ctx.refusal("N205", condition, message, _FORM)
+
+
+def _is_counter(cursor: Cursor, counter: Counter) -> bool:
+    path = path_of(ast.bare(cursor))
+    return path is not None and path.key == counter.key
+
+
+def _refuse_counter_in(ctx: Context, cursor: Cursor, counter: Counter) -> None:
+    for inner in ast.walk(cursor):
+        if _is_counter(inner, counter):
+            advice = "the bound and the step must not depend on the counter"
+            raise ctx.refusal("N205", inner, f"'{counter.name}' is part of its own loop's bound or step", advice)
+
+
+# ----------------------------------------------------------------------------------------------------------- step
+
+
+def _step(ctx: Context, last: Cursor, counter: Counter) -> Expr:
+    """What the header adds to the counter; negative numbers keep their sign, also for unsigned counters."""
+    last = _without_parentheses(last)
+    operator = ast.operator(last)
+    if operator == ",":
+        raise ctx.refusal("N205", last, "this loop changes more than one variable in its step", _ONE)
+    target = ast.children(last)[0] if operator else None
+    if target is None or not _is_counter(target, counter):
+        raise _not_a_step(ctx, last, counter)
+    if operator in ("x++", "++x"):
+        return Const(1, counter.dtype)
+    if operator in ("x--", "--x"):
+        return _negated(Const(1, counter.dtype))
+    change = ast.children(last)[1]
+    if operator in ("+=", "-="):
+        return _amount(ctx, change, counter, operator[0])
+    if operator == "=":
+        return _assigned_step(ctx, last, change, counter)
+    raise _not_a_step(ctx, last, counter)
+
+
+def _assigned_step(ctx: Context, last: Cursor, change: Cursor, counter: Counter) -> Expr:
+    """The step of ``i = i + c``, ``i = c + i`` or ``i = i - c``."""
+    change = ast.bare(change)
+    operator = ast.operator(change)
+    if operator in ("+", "-"):
+        left, right = ast.children(change)
+        if _is_counter(left, counter):
+            return _amount(ctx, right, counter, operator)
+        if operator == "+" and _is_counter(right, counter):
+            return _amount(ctx, left, counter, operator)
+    raise _not_a_step(ctx, last, counter)
+
+
+def _amount(ctx: Context, change: Cursor, counter: Counter, operator: str) -> Expr:
+    _refuse_counter_in(ctx, change, counter)
+    amount = value(ctx, ast.bare(change)) if _is_widened(change) else value(ctx, change)
+    if is_float(amount.dtype):
+        raise ctx.refusal("N205", change, "the loop's step is a floating-point number", "step by an integer")
+    down = isinstance(amount, Const) and amount.value < 0
+    step = converted(amount, _signed_type(counter.dtype) if down else counter.dtype)
+    if isinstance(step, Const) and step.value == 0:
+        raise ctx.refusal("N205", change, "the loop's step is 0: it never ends", _FORM)
+    return _negated(step) if operator == "-" else step
+
+
+def _is_widened(change: Cursor) -> bool:
+    """Whether *change* is a constant that clang converted to the sum's type (an unsigned one would hide its sign)."""
+    return isinstance(ast.evaluate(change), int) and not is_float(dtype_of(change.type) or "float64")
+
+
+def _negated(step: Expr) -> Expr:
+    """Minus *step*, in a signed type, so that a step down from an unsigned counter can be told from a step up."""
+    signed = _signed_type(step.dtype)
+    return folded(Unary("-", converted(step, signed), signed))
+
+
+def _signed_type(dtype: str) -> str:
+    return dtype.removeprefix("u")
+
+
+def _without_parentheses(cursor: Cursor) -> Cursor:
+    while cursor.kind == CursorKind.PAREN_EXPR:
+        (cursor,) = ast.children(cursor)
+    return cursor
+
+
+def _not_a_step(ctx: Context, last: Cursor, counter: Counter) -> NompError:
+    name = counter.name
+    advice = f"the step may be {name}++, {name}--, {name} += c, {name} -= c or {name} = {name} + c"
+    return ctx.refusal("N205", last, f"this loop's step does not add to '{counter.name}'", advice)

@@ -1,0 +1,57 @@
+"""Variables and members as the host program names them: ``n``, ``s->a``, ``(*p).n``.
+
+A `Path` is what a region captures as one parameter.  Called by the modules that translate expressions and captures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clang.cindex import CursorKind
+
+from nomp.frontend import clang_ast as ast
+from nomp.frontend.clang_ast import Cursor, Type
+from nomp.frontend.clang_context import Key
+from nomp.frontend.clang_types import is_pointer, is_record
+
+_VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A variable, or a member reached from one without a subscript.  *host* is its C text, *name* a name for it."""
+
+    key: Key
+    host: str
+    name: str
+    type: Type
+    root: Cursor
+    field: Cursor | None = None  # the last member's declaration
+
+
+def path_of(cursor: Cursor) -> Path | None:
+    """The path that *cursor* is, None for every other expression."""
+    if cursor.kind == CursorKind.PAREN_EXPR:
+        return path_of(ast.children(cursor)[0])
+    if cursor.kind == CursorKind.DECL_REF_EXPR:
+        declared = cursor.referenced
+        if declared is None or declared.kind not in _VARIABLES:
+            return None
+        return Path(ast.key(declared), cursor.spelling, cursor.spelling, declared.type, declared)
+    if cursor.kind == CursorKind.MEMBER_REF_EXPR:
+        return _member(cursor)
+    if ast.operator(cursor) == "*" and is_record(cursor.type):
+        base = path_of(ast.bare(ast.children(cursor)[0]))
+        return base and Path((*base.key, "*"), f"(*{base.host})", base.name, cursor.type, base.root, base.field)
+    return None
+
+
+def _member(cursor: Cursor) -> Path | None:
+    (inner,) = ast.children(cursor)[:1] or [None]
+    base = path_of(ast.bare(inner)) if inner else None
+    if base is None:
+        return None
+    arrow = is_pointer(base.type)
+    key = (*base.key, *(["*"] if arrow else []), cursor.spelling)
+    host = f"{base.host}{'->' if arrow else '.'}{cursor.spelling}"
+    return Path(key, host, f"{base.name}_{cursor.spelling}", cursor.type, base.root, cursor.referenced)

@@ -1,0 +1,153 @@
+"""One annotated loop, or one function of the C API, to a `Region`.
+
+In: the cursors of its statements and the pragma's clauses.  Out: the typed `Region`.  Called by `frontend.clang`.
+Raises `NompError` with everything found wrong in the region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nomp.diagnostics import NompError, Span, did_you_mean, error
+from nomp.frontend import clang_ast as ast
+from nomp.frontend import last_values, reductions
+from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_captures import Uses, capture, capture_path, uses_of
+from nomp.frontend.clang_context import Context
+from nomp.frontend.clang_paths import Path
+from nomp.frontend.clang_scope import Site
+from nomp.frontend.clang_statements import Writer
+from nomp.frontend.clang_types import dtype_of
+from nomp.pragma import ForClauses
+from nomp.pragma import Name as JitName
+from nomp.region import Assign, Clauses, Load, Param, Place, Reduction, Region, Stmt, Var, expressions, walk, walk_expr
+
+
+def translate(
+    statements: Sequence[Cursor], clauses: ForClauses, site: Site, region: Region, *, whole_function: bool = False
+) -> Region:
+    """*region*, which has its name, lines and text, with parameters, body and clauses.
+
+    *whole_function* (the C API): the function's parameters are the region's, all of them and in their order, and a
+    reduction overwrites its variable.
+    """
+    ctx = Context(site.source, bool(clauses.transforms), tuple(name.text for name in clauses.jit))
+    uses = uses_of(statements)
+    if whole_function:
+        _function_parameters(ctx, site, uses)
+    capture(ctx, uses, site)
+    if whole_function:
+        _refuse_others(ctx, site)
+    with ctx.collecting():
+        _capture_jit(ctx, clauses.jit, site)
+    body = Writer(ctx, site, uses.counters).block(list(statements))
+    region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body)
+    if not ctx.diagnostics:
+        region = _with_clauses(ctx, region, clauses)
+        region = replace(region, overwrite=whole_function and bool(region.clauses.reductions))
+    if ctx.diagnostics:
+        raise NompError(tuple(ctx.diagnostics))
+    return region
+
+
+def _function_parameters(ctx: Context, site: Site, uses: Uses) -> None:
+    ctx.written = set(uses.written)
+    for declared in site.function.get_arguments():
+        path = Path(ast.key(declared), declared.spelling, declared.spelling, declared.type, declared)
+        with ctx.collecting():
+            if path.key in uses.written and dtype_of(path.type):
+                advice = "the caller cannot see the change: use a local variable, or a pointer and reduce"
+                raise ctx.refusal("N212", uses.written[path.key], f"parameter '{path.host}' is written", advice)
+            capture_path(ctx, declared, path, site)
+
+
+def _refuse_others(ctx: Context, site: Site) -> None:
+    """Refuse what the function uses besides its parameters: the C API could not pass it."""
+    names = {declared.spelling for declared in site.function.get_arguments()}
+    for param in ctx.params.values():
+        if param.host not in names:
+            span = Span(site.source.path, *param.place)
+            with ctx.collecting():
+                advice = "give the function a parameter for it"
+                raise error("N219", f"'{param.host}' is not a parameter of the function", span, help=advice)
+
+
+def _capture_jit(ctx: Context, names: Sequence[JitName], site: Site) -> None:
+    """Capture the variables of the jit clause that the loop itself does not use."""
+    hosts = {param.host for param in ctx.params.values()}
+    visible = site.visible() if any(name.text not in hosts for name in names) else {}
+    for name in names:
+        declared = visible.get(name.text)
+        if name.text not in hosts and declared is None:
+            advice = did_you_mean(name.text, visible) or "name a variable that can be seen here"
+            raise error("N216", f"there is no variable '{name.text}' here", name.span, help=advice)
+        if name.text not in hosts and declared is not None and dtype_of(declared.type):
+            path = Path(ast.key(declared), name.text, name.text, declared.type, declared)
+            capture_path(ctx, declared, path, site)
+
+
+def _with_use(params: tuple[Param, ...], body: tuple[Stmt, ...]) -> tuple[Param, ...]:
+    """*params* with arrays' reads and writes as *body* has them (a cell is always read: zero trips keep its value)."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for stmt in walk(body):
+        read |= {inner.array for expr in expressions(stmt) for inner in walk_expr(expr) if isinstance(inner, Load)}
+        if isinstance(stmt, Assign):
+            written.add(stmt.target.array if isinstance(stmt.target, Load) else stmt.target.name)
+    return tuple(
+        replace(param, reads=param.name in read, writes=param.name in written) if param.kind == "array" else param
+        for param in params
+    )
+
+
+# -------------------------------------------------------------------------------------------------------- clauses
+
+
+def _with_clauses(ctx: Context, region: Region, clauses: ForClauses) -> Region:
+    """*region* with the clauses that it fits; what does not fit goes to the context."""
+    kept = []
+    for found in clauses.reductions:
+        with ctx.collecting():
+            region, name = reductions.apply(region, reductions.Clause(found.variable, found.op, found.span))
+            kept.append(Reduction(name, found.op, Place(found.span.line, found.span.column, found.span.length)))
+    jit = tuple(name for clause in clauses.jit for name in _jit_parameter(ctx, region, clause))
+    if clauses.transforms and len(kept) == len(clauses.reductions):
+        _check_cells(ctx, region, {reduction.name for reduction in kept})
+    _check_last_values(ctx, region)
+    return replace(region, clauses=Clauses(clauses.transforms, clauses.annotations, tuple(kept), jit))
+
+
+def _jit_parameter(ctx: Context, region: Region, clause: JitName) -> tuple[str, ...]:
+    found = [param for param in region.params if param.host in (clause.text, f"&({clause.text})")]
+    if found and found[0].kind == "scalar":
+        return (found[0].name,)
+    what = "is written in the loop" if found and found[0].kind == "cell" else "is not a scalar that the loop reads"
+    with ctx.collecting():
+        advice = "jit takes scalars that keep their value in the loop"
+        raise error("N216", f"'{clause.text}' {what}", clause.span, help=advice)
+    return ()
+
+
+def _check_cells(ctx: Context, region: Region, reduced: set[str]) -> None:
+    """Refuse scalars that the region writes where a script may reorder it: their last value would be lost."""
+    for param in region.params:
+        if param.kind == "cell" and param.name not in reduced:
+            place = next(s.place for s in walk(region.body) if isinstance(s, Assign) and _writes(s, param.name))
+            with ctx.collecting():
+                advice = "declare it inside the loop, or name it in a reduce clause"
+                message = f"'{param.name}', declared outside the loop, is written in it"
+                raise error("N212", message, region.span(place), help=advice)
+
+
+def _writes(stmt: Assign, name: str) -> bool:
+    return isinstance(stmt.target, Var) and stmt.target.name == name
+
+
+def _check_last_values(ctx: Context, region: Region) -> None:
+    scalars = frozenset(param.name for param in region.params if param.kind == "scalar")
+    for loop, why in last_values.unknown(region.body, scalars):
+        with ctx.collecting():
+            advice = f"declare the counter in the loop's header: for (int {loop.iname} = ..."
+            message = f"the last value of '{loop.iname}' cannot be kept: its loop {why}"
+            raise error("N213", message, region.span(loop.place), help=advice)

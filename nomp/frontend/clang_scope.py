@@ -1,0 +1,81 @@
+"""Where things are in a translation unit: the function around a pragma, the statement after it, the names it can see.
+
+Called by `frontend.clang` for each pragma and by the modules that capture variables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clang.cindex import CursorKind
+
+from nomp.frontend import clang_ast as ast
+from nomp.frontend.clang_ast import Cursor, SourceText, Unit
+
+_DECLARATIONS = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
+_BLOCKS = (CursorKind.COMPOUND_STMT, CursorKind.NULL_STMT)
+_BLANK = re.compile(rb"(?:\s|\\\r?\n|//(?:\\\r?\n|[^\n])*|/\*.*?\*/)*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in a function: its byte *offset*, and the cursors around it, *function* first, innermost last."""
+
+    source: SourceText
+    unit: Unit
+    function: Cursor
+    around: tuple[Cursor, ...]
+    offset: int
+
+    def following(self) -> Cursor | None:
+        """The first statement after this place in the block around it."""
+        for child in ast.children(self.around[-1]):
+            if ast.begin(child) >= self.offset:
+                return child
+        return None
+
+    def visible(self) -> dict[str, Cursor]:
+        """The variables that can be named here; inner declarations hide outer ones."""
+        found = {cursor.spelling: cursor for cursor in self.unit.variables}
+        found |= {parameter.spelling: parameter for parameter in self.function.get_arguments()}
+        for block in self.around[1:]:
+            for child in ast.children(block):
+                if child.kind == CursorKind.DECL_STMT and ast.begin(child) < self.offset:
+                    found |= {declared.spelling: declared for declared in ast.children(child)}
+        return {name: cursor for name, cursor in found.items() if cursor.kind in _DECLARATIONS}
+
+
+def site(unit: Unit, source: SourceText, begin: int, end: int) -> Site | None:
+    """The place between *begin* and *end* (a pragma) of *source*, None outside functions."""
+    for where, function in unit.functions:
+        if where is source and ast.begin(function) < begin < ast.end(function):
+            return Site(source, unit, function, tuple(_around(function, begin)), end)
+    return None
+
+
+def _around(cursor: Cursor, offset: int) -> Iterator[Cursor]:
+    yield cursor
+    for child in cursor.get_children():
+        if ast.begin(child) < offset < ast.end(child):
+            yield from _around(child, offset)
+            return
+
+
+def only_blank(source: SourceText, begin: int, end: int) -> bool:
+    """Whether nothing but blanks and comments stands between two offsets."""
+    return bool(_BLANK.fullmatch(source.data, begin, end))
+
+
+def statement_end(source: SourceText, statement: Cursor) -> int:
+    """The offset just after *statement*, its semicolon included (libclang leaves that of an expression out)."""
+    end = ast.end(statement)
+    last = statement
+    while last.kind in (CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.IF_STMT, CursorKind.LABEL_STMT):
+        last = ast.children(last)[-1]
+    if last.kind in _BLOCKS:
+        return end
+    blank = _BLANK.match(source.data, end)
+    after = blank.end() if blank else end
+    return after + 1 if source.data[after : after + 1] == b";" else end  # else the semicolon is a macro's

@@ -1,0 +1,108 @@
+"""C types in the loop IR: clang's types to dtypes and array shapes, and C's conversions where clang does not show them.
+
+clang's tree has every implicit conversion but those inside a compound assignment: `arithmetic_type` and `promoted` are
+C's rules for these.  Called by the other ``clang_*`` modules.  Sizes are those of LP64 (a `long` has 64 bits).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clang.cindex import TypeKind
+
+from nomp.arithmetic import bits, convert, is_float, is_signed
+from nomp.frontend.clang_ast import Type
+from nomp.region import Cast, Const, Expr
+
+_DTYPES = {
+    TypeKind.BOOL: "bool",
+    TypeKind.CHAR_S: "int8",
+    TypeKind.SCHAR: "int8",
+    TypeKind.CHAR_U: "uint8",
+    TypeKind.UCHAR: "uint8",
+    TypeKind.SHORT: "int16",
+    TypeKind.USHORT: "uint16",
+    TypeKind.INT: "int32",
+    TypeKind.UINT: "uint32",
+    TypeKind.LONG: "int64",
+    TypeKind.ULONG: "uint64",
+    TypeKind.LONGLONG: "int64",
+    TypeKind.ULONGLONG: "uint64",
+    TypeKind.FLOAT: "float32",
+    TypeKind.DOUBLE: "float64",
+}
+_ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEARRAY)
+
+
+def dtype_of(type_: Type) -> str | None:
+    """The dtype of an arithmetic type, None for every other type and for volatile and atomic ones."""
+    canonical = type_.get_canonical()
+    if canonical.is_volatile_qualified():
+        return None
+    if canonical.kind == TypeKind.ENUM:
+        return dtype_of(canonical.get_declaration().enum_type)
+    return _DTYPES.get(canonical.kind)
+
+
+def is_record(type_: Type) -> bool:
+    """Whether *type_* is a struct or union."""
+    return bool(type_.get_canonical().kind == TypeKind.RECORD)
+
+
+def is_pointer(type_: Type) -> bool:
+    """Whether *type_* is a pointer."""
+    return bool(type_.get_canonical().kind == TypeKind.POINTER)
+
+
+def is_array(type_: Type) -> bool:
+    """Whether *type_* is an array."""
+    return type_.get_canonical().kind in _ARRAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a pointer or array type holds.  *extents*: a number, None where C gives none, "" where it is a VLA's."""
+
+    dtype: str | None
+    element: Type
+    extents: tuple[int | str | None, ...]
+
+
+def layout_of(type_: Type) -> Layout:
+    """The elements and extents behind *type_*; a pointer counts as an array of unknown extent, once, outermost."""
+    extents: list[int | str | None] = []
+    current = type_.get_canonical()
+    if current.kind == TypeKind.POINTER:
+        extents.append(None)
+        current = current.get_pointee().get_canonical()
+    while current.kind in _ARRAYS:
+        known = {TypeKind.CONSTANTARRAY: current.element_count if current.kind == _ARRAYS[0] else None,
+                 TypeKind.VARIABLEARRAY: ""}  # fmt: skip
+        extents.append(known.get(current.kind))
+        current = current.element_type.get_canonical()
+    return Layout(dtype_of(current), current, tuple(extents))
+
+
+def promoted(dtype: str) -> str:
+    """*dtype* after C's integer promotions."""
+    return dtype if is_float(dtype) or bits(dtype) >= 32 else "int32"
+
+
+def arithmetic_type(left: str, right: str) -> str:
+    """The common type of two operands, by C's usual arithmetic conversions."""
+    for real in ("float64", "float32"):
+        if real in (left, right):
+            return real
+    left, right = promoted(left), promoted(right)
+    if bits(left) != bits(right):
+        return left if bits(left) > bits(right) else right
+    return right if is_signed(left) else left
+
+
+def converted(expr: Expr, dtype: str) -> Expr:
+    """*expr* as C converts it to *dtype*; constants are folded."""
+    if expr.dtype == dtype:
+        return expr
+    if isinstance(expr, Const):
+        return Const(convert(expr.value, dtype), dtype)
+    return Cast(expr, dtype)

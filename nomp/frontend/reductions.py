@@ -1,0 +1,249 @@
+"""``reduce`` clauses: does the region really accumulate into the variable with that operator?
+
+In: a translated region (any source language) and a clause.  Out: the region in which the variable is a ``cell``, an
+element ``s[k]`` of an array parameter being replaced by the scalar ``s``.  Front ends call `apply`; it raises N215.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from nomp.arithmetic import bits, is_float
+from nomp.diagnostics import NompError, Note, Span, did_you_mean, error
+from nomp.region import (
+    NOWHERE,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Expr,
+    If,
+    Load,
+    Param,
+    Place,
+    Region,
+    Select,
+    Stmt,
+    Var,
+    expressions,
+    walk,
+    walk_expr,
+)  # fmt: skip
+
+_COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_FUNCTIONS = {"min": "fmin", "max": "fmax"}
+_FORMS = {"min": "if (x < s) s = x", "max": "if (x > s) s = x"}
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """``reduce("variable", "op")``: *variable* is source text, *span* is where it stands."""
+
+    variable: str
+    op: str
+    span: Span
+
+
+def apply(region: Region, clause: Clause) -> tuple[Region, str]:
+    """*region* with the clause's variable as a cell, and the name of that parameter."""
+    param = _named(region, clause)
+    if param.kind == "array":
+        region, param = _element_as_cell(region, param, clause)
+    if param.kind != "cell":
+        raise _misfit(clause, f"'{clause.variable}' is never written in this loop", "remove the clause")
+    _check(region, param, clause)
+    return region, param.name
+
+
+def _misfit(clause: Clause, message: str, advice: str) -> NompError:
+    return error("N215", message, clause.span, help=advice)
+
+
+def _plain(text: str) -> str:
+    """*text* without blanks and without the address-of that a cell's host text has."""
+    text = re.sub(r"\s+", "", text)
+    return text[2:-1] if text.startswith("&(") else text
+
+
+def _named(region: Region, clause: Clause) -> Param:
+    base = re.sub(r"\[.*|^\*", "", _plain(clause.variable))
+    usable = {_plain(param.host): param for param in region.params if param.kind != "counter"}
+    if base in usable:
+        return usable[base]
+    advice = did_you_mean(base, usable) or "name the variable that the loop accumulates into"
+    raise _misfit(clause, f"the loop uses no variable '{base}' of the program around it", advice)
+
+
+# ------------------------------------------------------------------------------------------- elements of arrays
+
+
+def _element_as_cell(region: Region, param: Param, clause: Clause) -> tuple[Region, Param]:
+    """*region* with the one element of array *param* that it uses as the scalar of that name."""
+    loads = [expr for stmt in walk(region.body) for expr in _mentioned(stmt) if isinstance(expr, Load)]
+    indices = {without_places(load.index) for load in loads if load.array == param.name}
+    if len(indices) != 1:
+        message = f"the loop uses {len(indices) or 'no'} different elements of '{clause.variable}'"
+        raise _misfit(clause, message, "reduce into one element, and keep nothing else in that array")
+    (index,) = indices
+    scalars = {p.name for p in region.params if p.kind == "scalar"}
+    if any(isinstance(e, Load) or (isinstance(e, Var) and e.name not in scalars) for i in index for e in walk_expr(i)):
+        message = f"the element of '{clause.variable}' that is reduced into is not the same in all iterations"
+        raise _misfit(clause, message, "reduce into one element, whose subscript does not change in the loop")
+    cell = replace(param, kind="cell", shape=(), index=_flat(index, param.shape), writes=True)
+
+    def scalar(node: Any) -> Any:
+        return Var(node.array, node.dtype, node.place) if isinstance(node, Load) and node.array == param.name else node
+
+    body = rewritten(region.body, scalar)
+    params = tuple(cell if p.name == param.name else p for p in region.params)
+    return replace(region, body=body, params=params), cell
+
+
+def _mentioned(stmt: Stmt) -> Iterator[Expr]:
+    """All expressions in *stmt* itself, a written element included."""
+    for expr in expressions(stmt):
+        yield from walk_expr(expr)
+    if isinstance(stmt, Assign):
+        yield stmt.target
+
+
+def _flat(index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> Expr:
+    """The number of an element, in rows of the outer dimensions' order."""
+    flat, *rest = index
+    for position, extent in zip(rest, shape[1:], strict=True):
+        assert extent is not None
+        rows = Binary("*", Cast(flat, "int64"), Cast(extent, "int64"), "int64")
+        flat = Binary("+", rows, Cast(position, "int64"), "int64")
+    return flat
+
+
+# ------------------------------------------------------------------------------------------- is it a reduction?
+
+
+def _check(region: Region, param: Param, clause: Clause) -> None:
+    """Raise N215 unless every mention of *param* accumulates with the clause's operator."""
+    cell = _Cell(param.name, param.dtype, clause.op)
+    accumulating = [stmt for stmt in walk(region.body) if _accumulation(stmt, cell)]
+    accepted = {id(inner) for stmt in accumulating for inner in (stmt, *(stmt.then if isinstance(stmt, If) else ()))}
+    for stmt in walk(region.body):
+        if id(stmt) not in accepted and any(cell.is_var(expr) for expr in _mentioned(stmt)):
+            raise _wrong_use(region, stmt, clause)
+    if not accumulating:
+        raise _misfit(clause, f"the loop does not accumulate into '{clause.variable}'", "remove the clause")
+
+
+def _wrong_use(region: Region, stmt: Stmt, clause: Clause) -> NompError:
+    form = _FORMS.get(clause.op, f"s = s {clause.op} x")
+    message = f'this does not fit reduce("{clause.variable}", "{clause.op}")'
+    advice = f"the variable may only be used in statements like '{form}', whose x does not contain it"
+    note = Note("the clause is here", clause.span)
+    return error("N215", message, region.span(stmt.place), help=advice, notes=(note,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The scalar that is accumulated into, and with what."""
+
+    name: str
+    dtype: str
+    op: str
+
+    def is_var(self, expr: Expr) -> bool:
+        """Whether *expr* is the scalar itself."""
+        return isinstance(expr, Var) and expr.name == self.name
+
+    def bare(self, expr: Expr) -> Expr:
+        """*expr* without the conversions that lose nothing which the scalar's own type would keep."""
+        while isinstance(expr, Cast) and _as_wide(expr.dtype, self.dtype):
+            expr = expr.operand
+        return expr
+
+    def found(self, expr: Expr) -> bool:
+        """Whether *expr* is the scalar, conversions aside."""
+        return self.is_var(self.bare(expr))
+
+    def free(self, expr: Expr) -> bool:
+        """Whether *expr* does not mention the scalar."""
+        return not any(self.is_var(inner) for inner in walk_expr(expr))
+
+
+def _as_wide(dtype: str, least: str) -> bool:
+    if is_float(dtype) or is_float(least):
+        return is_float(dtype) and (not is_float(least) or dtype >= least)
+    return bits(dtype) >= bits(least)
+
+
+def _accumulation(stmt: Stmt, cell: _Cell) -> bool:
+    """Whether *stmt* as a whole accumulates into *cell*."""
+    match stmt:
+        case Assign(target=Var(name=target), value=value) if target == cell.name:
+            return _accumulates(value, cell)
+        case If(cond=Binary() as cond, then=(Assign(target=Var(name=target), value=value),), other=()):
+            return target == cell.name and _replaces(cond, cond.op, value, cell)
+    return False
+
+
+def _accumulates(value: Expr, cell: _Cell) -> bool:
+    """Whether *value*, assigned to the cell, is what the cell held, combined with something else."""
+    match cell.bare(value):
+        case Call(function=function, args=(left, right)) if function == _FUNCTIONS.get(cell.op):
+            return (cell.found(left) and cell.free(right)) or (cell.found(right) and cell.free(left))
+        case Select(cond=Binary() as cond, then=then, other=other) if cell.found(other):
+            return _replaces(cond, cond.op, then, cell)
+        case Select(cond=Binary() as cond, then=then, other=other) if cell.found(then):
+            return _replaces(cond, _NEGATED.get(cond.op, ""), other, cell)
+        case Binary(op=used, left=left, right=right) if _keeps_kind(used, left, cell):
+            return _chain(used, left, right, cell)
+    return False
+
+
+def _keeps_kind(used: str, left: Expr, cell: _Cell) -> bool:
+    """Whether the operation is one on integers for an integer cell: ``int s; s += 0.5`` is no sum."""
+    return used in ("&&", "||") or is_float(cell.dtype) or not is_float(left.dtype)
+
+
+def _chain(used: str, left: Expr, right: Expr, cell: _Cell) -> bool:
+    """Whether ``left used right`` is ``s op x``, ``x op s`` or, of sums and products, a longer chain with one ``s``."""
+    if used == "-" and cell.op == "+":
+        return cell.free(right) and (cell.found(left) or _accumulates(left, cell))
+    if used != cell.op:
+        return False
+    nested = cell.op in ("+", "*")
+    return any(
+        cell.free(other) and (cell.found(side) or (nested and not cell.free(side) and _accumulates(side, cell)))
+        for side, other in ((left, right), (right, left))
+    )
+
+
+def _replaces(cond: Binary, relation: str, value: Expr, cell: _Cell) -> bool:
+    """Whether ``if (left relation right) s = value`` keeps the smaller (``min``) or larger (``max``) of the two."""
+    left, right = cond.left, cond.right
+    if cell.found(left):
+        left, right, relation = right, left, _MIRRORED.get(relation, "")
+    same = without_places(cell.bare(left)) == without_places(cell.bare(value))
+    return relation in _COMPARED.get(cell.op, ()) and cell.found(right) and same and cell.free(value)
+
+
+# ------------------------------------------------------------------------------------------------------ rewriting
+
+
+def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
+    """*node* (a node, a tuple of nodes or a plain value) with *change* applied to every node, innermost first."""
+    if isinstance(node, Place):
+        return change(node)
+    if isinstance(node, tuple):
+        return tuple(rewritten(item, change) for item in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        parts = {part.name: rewritten(getattr(node, part.name), change) for part in fields(node)}
+        return change(replace(node, **parts))
+    return node
+
+
+def without_places(node: Any) -> Any:
+    """*node* with all places forgotten, so that two texts of one meaning are equal."""
+    return rewritten(node, lambda inner: NOWHERE if isinstance(inner, Place) else inner)
