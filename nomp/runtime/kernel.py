@@ -76,7 +76,7 @@ class Kernel:
         self._arrays = [(i, p) for i, p in places if p.kind == "array"]
         self._cells = [Cell(region, i) for i, p in places if p.kind == "cell"]
         self._counters = [(i, p) for i, p in places if p.kind == "counter"]
-        self._programs: dict[tuple[tuple[Number, ...], Variant], Program] = {}
+        self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
         self._situation: Situation | None = None
         self._plan = Plan()
 
@@ -111,7 +111,7 @@ class Kernel:
     def compile(self, context: Context, scalars: Mapping[str, Number], variant: Variant) -> Program:
         """The compiled *variant* for the jit values among *scalars*."""
         jit = {name: scalars[name] for name in self.region.clauses.jit}
-        key = tuple(jit.values()), variant
+        key = tuple(_bytes(value, self.region.param(name).dtype) for name, value in jit.items()), variant
         if key not in self._programs:
             source = context.compile(self.region, jit, variant)
             self._programs[key] = Program(context.device, source, self.span)
@@ -143,7 +143,7 @@ class Kernel:
         if not jit:
             return b"".join([ctypes.string_at(addresses[s.position], s.size) for s in self._scalars])
         return b"".join(
-            struct.pack(f"={CODES[s.dtype]}", convert(jit[s.name], s.dtype))
+            _bytes(jit[s.name], s.dtype)
             if s.name in jit
             else ctypes.string_at(addresses[s.position], s.size)
             for s in self._scalars
@@ -171,7 +171,7 @@ class Kernel:
         final = ranges.final_counters(self.region, scalars) if self._counters else {}
         for position, param in self._counters:
             if param.name in final:
-                yield position, struct.pack(f"={CODES[param.dtype]}", final[param.name])
+                yield position, _bytes(final[param.name], param.dtype)
 
     def _is_idle(self, scalars: Mapping[str, Number]) -> bool:
         """Whether no loop of the region runs at all, whatever is mapped."""
@@ -219,6 +219,11 @@ class Kernel:
 def _shown(param: Param) -> str:
     """How the program spells *param*."""
     return param.host or param.name
+
+
+def _bytes(value: Number, dtype: str) -> bytes:
+    """*value* in memory as *dtype*: what tells 0.0 from -0.0."""
+    return struct.pack(f"={CODES[dtype]}", convert(value, dtype))
 
 
 def _listed(scalars: Mapping[str, Number]) -> str:

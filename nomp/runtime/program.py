@@ -16,7 +16,7 @@ from nomp import backend
 from nomp.arithmetic import SIZES, Number, convert, evaluate
 from nomp.backend import BackendError, Device
 from nomp.device_source import DeviceSource, Launch, Value
-from nomp.diagnostics import NompError, Span, error
+from nomp.diagnostics import NompError, Note, Span, error
 
 Key = tuple[str, str]
 """Kind and name of an argument (`device_source.Argument`)."""
@@ -105,11 +105,8 @@ def _evaluate(value: Value, scalars: Mapping[str, Number], offsets: Mapping[str,
 def _refused(source: DeviceSource, device: str, reason: BackendError, span: Span) -> NompError:
     message = f"the compiler of '{device}' refuses kernel '{source.name}': {reason}"
     step = "if a script gives instructions in the device's language, see whether they fit; else this is a fault of nomp"
-    return error("N521", f"{message}\n{_indented(reason.log)}\n{_numbered(source.text)}", span, help=step)
-
-
-def _indented(log: str) -> str:
-    return "\n".join(f"  {line}" for line in log.strip().splitlines())
+    notes = (Note(f"the compiler says\n{reason.log.strip()}"), Note(f"the source is\n{_numbered(source.text)}"))
+    return error("N521", message, span, notes=notes, help=step)
 
 
 def _numbered(text: str) -> str:

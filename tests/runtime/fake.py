@@ -1,11 +1,13 @@
-"""A device of bytearrays over a host of one bytearray, so that tests of the runtime see every byte."""
+"""A device of bytearrays, so that tests of the runtime see every byte and every call."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from nomp.backend import BackendError, DeviceInfo
+from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
 
 UNDEFINED = 0xAA
 INFO = DeviceInfo("fake", "opencl", "p", "fake device", "v", "1", "cpu", "none", 64, 1 << 15, 1 << 20, 1, 1)
@@ -36,6 +38,8 @@ class FakeDevice:
 
     def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> Mapping[str, FakeKernel]:
         self.log.append(f"compile {text}")
+        if "syntax error" in text:
+            raise BackendError("it does not compile", "line 2: syntax error\nsorry")
         return {name: FakeKernel(self.kernels[name]) for name in signatures}
 
     def alloc(self, nbytes: int) -> bytearray:
@@ -50,13 +54,13 @@ class FakeDevice:
 
     def copy_to(self, buffer: bytearray, offset: int, address: int, nbytes: int) -> None:
         self.log.append(f"to {address - self.base} {nbytes}")
-        self._inside(buffer, offset, address, nbytes)
-        buffer[offset : offset + nbytes] = self.host[address - self.base : address - self.base + nbytes]
+        self._check(buffer, offset, nbytes)
+        buffer[offset : offset + nbytes] = self._read(address, nbytes)
 
     def copy_from(self, buffer: bytearray, offset: int, address: int, nbytes: int) -> None:
         self.log.append(f"from {address - self.base} {nbytes}")
-        self._inside(buffer, offset, address, nbytes)
-        self.host[address - self.base : address - self.base + nbytes] = buffer[offset : offset + nbytes]
+        self._check(buffer, offset, nbytes)
+        self._write(address, bytes(buffer[offset : offset + nbytes]))
 
     def copy(self, target: bytearray, target_offset: int, source: bytearray, source_offset: int, nbytes: int) -> None:
         assert source_offset + nbytes <= len(source) and target_offset + nbytes <= len(target)
@@ -68,7 +72,56 @@ class FakeDevice:
     def close(self) -> None:
         self.log.append("close")
 
-    def _inside(self, buffer: bytearray, offset: int, address: int, nbytes: int) -> None:
+    def _check(self, buffer: bytearray, offset: int, nbytes: int) -> None:
         assert any(b is buffer for b in self.live)
         assert offset >= 0 and nbytes > 0 and offset + nbytes <= len(buffer)
+
+    def _read(self, address: int, nbytes: int) -> bytes:
         assert self.base <= address and address + nbytes <= self.base + len(self.host)
+        return bytes(self.host[address - self.base : address - self.base + nbytes])
+
+    def _write(self, address: int, data: bytes) -> None:
+        assert self.base <= address and address + len(data) <= self.base + len(self.host)
+        self.host[address - self.base : address - self.base + len(data)] = data
+
+
+class DeviceOverRealMemory(FakeDevice):
+    """The same, where addresses are addresses of this process."""
+
+    def __init__(self, kernels: Mapping[str, Callable[..., None]] | None = None) -> None:
+        super().__init__(bytearray(), 0, kernels)
+
+    def _read(self, address: int, nbytes: int) -> bytes:
+        return ctypes.string_at(address, nbytes)
+
+    def _write(self, address: int, data: bytes) -> None:
+        ctypes.memmove(address, data, len(data))
+
+
+class FakeBackend:
+    """Platforms of devices of the given types; *broken* ones cannot be opened."""
+
+    def __init__(self, name: str, platforms: Sequence[Sequence[str]], broken: Sequence[str] = ()) -> None:
+        self.name = name
+        self.platforms = platforms
+        self.broken = broken
+        self.opened: list[FakeDevice] = []
+
+    def devices(self) -> list[list[DeviceInfo]]:
+        if not self.platforms:
+            raise BackendError("no driver")
+        return [[self._info(p, d) for d in range(len(devices))] for p, devices in enumerate(self.platforms)]
+
+    def open(self, platform: int, device: int) -> FakeDevice:
+        if platform >= len(self.platforms):
+            raise NoSuchDevice(f"Platform id {platform} provided to libnomp is not valid.")
+        info = self._info(platform, device)
+        if info.name in self.broken:
+            raise BackendError("it is broken")
+        self.opened.append(DeviceOverRealMemory())
+        self.opened[-1].info = info
+        return self.opened[-1]
+
+    def _info(self, platform: int, device: int) -> DeviceInfo:
+        kind = self.platforms[platform][device]
+        return replace(INFO, backend=self.name, name=f"{self.name} {platform}.{device}", type=kind)

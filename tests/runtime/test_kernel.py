@@ -1,0 +1,437 @@
+"""Launches, over a device of bytearrays and over OpenCL, with sources written by hand."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from fake import INFO, DeviceOverRealMemory
+
+from nomp.arithmetic import Number
+from nomp.backend import BackendError
+from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Value, Variant
+from nomp.diagnostics import NompError, register_source
+from nomp.region import (
+    Assign,
+    Binary,
+    Clauses,
+    Const,
+    Expr,
+    For,
+    Load,
+    Param,
+    Place,
+    Reduction,
+    Region,
+    Var,
+)
+from nomp.runtime.cells import identity
+from nomp.runtime.kernel import Context, Kernel
+from nomp.runtime.memory import ALLOC, FREE, FROM, TO, AddressMap
+
+ONE = Const(1, "int64")
+N = Var("n", "int32")
+I = Var("i", "int32")  # noqa: E741
+SOURCE = "int n; double a[9], s;\n#pragma nomp for\nfor (int i = 0; i < n; i++) a[i] = 0;\n"
+LOOP = Place(3, 1, 37)
+
+
+def region(*params: Param, upper: Expr = N, final: str | None = None, **more: Any) -> Region:
+    """``for (int i = 0; i < upper; i++) a[i] = 0``, whatever the parameters; the sources are written by hand."""
+    register_source("k.c", SOURCE)
+    body = (Assign(Load("a", (I,), "float64"), Const(0.0, "float64")),)
+    loop = For("i", "int32", Const(0, "int32"), "<", upper, Const(1, "int32"), body, final, LOOP)
+    return Region("k", "k.c", 2, params, (loop,), **more)
+
+
+SCALAR_N = Param("n", "int32", "scalar", "n")
+ARRAY_A = Param("a", "float64", "array", "a", (None,), writes=True, place=Place(3, 29, 1))
+CELL_S = Param("s", "float64", "cell", "s", writes=True)
+
+
+def source(*arguments: Argument, text: str = "text", grid: Expr = ONE, **more: Any) -> DeviceSource:
+    values = more.pop("values", (Value("n", "int32", N),))
+    scratch = more.pop("scratch", ())
+    launches = (Launch("k", arguments, (grid,), (Const(4, "int64"),)),)
+    return DeviceSource("k", "opencl", text, values, scratch, more.pop("launches", launches))
+
+
+@dataclass
+class Bench:
+    """A fake device, what was compiled for it, and what its kernels were launched with."""
+
+    made: DeviceSource
+    function: Callable[..., None] = lambda *_: None
+    compiled: list[tuple[Mapping[str, Number], Variant]] = field(default_factory=list)
+    launched: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.device = DeviceOverRealMemory({"k": self._kernel, "second": self._kernel})
+        self.memory = AddressMap(self.device)
+        self.context = Context(self.device, self.memory, self._compile)
+
+    def _compile(self, region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
+        self.compiled.append((dict(jit), variant))
+        return self.made
+
+    def _kernel(self, grid: Any, block: Any, *arguments: Any) -> None:
+        self.launched.append((grid, block, *arguments))
+        self.function(*arguments)
+
+
+_kept: list[Any] = []
+
+
+def address(value: Any) -> int:
+    """The address of *value*, which lives as long as the tests do."""
+    _kept.append(value)
+    return int(value.ctypes.data) if isinstance(value, np.ndarray) else ctypes.addressof(value)
+
+
+def floats(buffer: bytearray) -> list[float]:
+    return list(np.frombuffer(buffer, "float64"))
+
+
+# ------------------------------------------------------------------------------------------------------- values
+
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+
+
+def test_scalars_are_read_by_their_type() -> None:
+    params = [Param(f"x{i}", dtype) for i, dtype in enumerate(DTYPES)]
+    values = tuple(Value(p.name, p.dtype, Var(p.name, p.dtype)) for p in params)
+    bench = Bench(source(*[Argument("value", v.name) for v in values], values=values))
+    host = [np.array([1 if d == "bool" else 0.1 if "float" in d else np.iinfo(d).max], d) for d in DTYPES]
+    Kernel(region(*params, upper=Const(5, "int32"))).run(bench.context, [address(x) for x in host], {})
+    (_, _, *got), = bench.launched
+    assert [(type(x), x) for x in got] == [(x[0].dtype.type, x[0]) for x in host]
+
+
+def test_values_and_grids_are_computed_from_scalars() -> None:
+    twice = Binary("*", N, Const(2, "int32"), "int32")
+    groups = Binary("//", Binary("+", Var("m", "int32"), Const(3, "int64"), "int64"), Const(4, "int64"), "int64")
+    made = source(Argument("value", "m"), values=(Value("m", "int32", twice),), grid=groups)
+    bench, kernel, n = Bench(made), Kernel(region(SCALAR_N)), ctypes.c_int(5)
+    kernel.run(bench.context, [address(n)], {})
+    n.value = 6
+    kernel.run(bench.context, [address(n)], {})
+    assert bench.launched == [((3,), (4,), 10), ((3,), (4,), 12)]
+    assert len(bench.compiled) == 1
+
+
+def test_an_empty_grid_is_not_launched() -> None:
+    empty = Binary("-", N, Const(5, "int32"), "int32")
+    full, zero = Launch("second", (), (ONE,), (ONE,)), Launch("k", (), (ONE, empty), (ONE, ONE))
+    bench = Bench(source(launches=(zero, full)))
+    kernel, n = Kernel(region(SCALAR_N)), ctypes.c_int(5)
+    kernel.run(bench.context, [address(n)], {})
+    assert [grid for grid, *_ in bench.launched] == [(1,)]
+    n.value = 3
+    kernel.run(bench.context, [address(n)], {})
+    assert [grid for grid, *_ in bench.launched] == [(1,), (1,)]
+    n.value = 7
+    kernel.run(bench.context, [address(n)], {})
+    assert [grid for grid, *_ in bench.launched[2:]] == [(1, 2), (1,)]
+
+
+@pytest.mark.parametrize("trips", [0, -3])
+def test_no_trips_need_no_map_and_no_compiler(trips: int) -> None:
+    bench = Bench(source(Argument("buffer", "a")))
+    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(ctypes.c_int(trips)), 0], {})
+    assert bench.compiled == [] and bench.launched == []
+
+
+def test_one_source_may_have_several_launches_in_order() -> None:
+    launches = (Launch("second", (Argument("value", "n"),), (ONE,), (ONE,)), Launch("k", (), (ONE, ONE), (ONE, ONE)))
+    bench = Bench(source(launches=launches))
+    Kernel(region(SCALAR_N)).run(bench.context, [address(ctypes.c_int(5))], {})
+    assert bench.launched == [((1,), (1,), 5), ((1, 1), (1, 1))]
+
+
+# -------------------------------------------------------------------------------------------------------- arrays
+
+
+OFFSET = Value("a_offset", "int64", offset_of="a")
+
+
+@pytest.mark.parametrize(("start", "pointer", "offset"), [(0, 0, 0), (5, 0, -5), (0, 3, 3), (5, 8, 3)])
+def test_arrays_come_with_the_offset_of_the_hosts_element_0(start: int, pointer: int, offset: int) -> None:
+    a = np.arange(20.0)
+    bench = Bench(source(Argument("buffer", "a"), Argument("value", "a_offset"), values=(OFFSET,)))
+    bench.memory.update(address(a), start, 15, 8, TO)
+    n = ctypes.c_int(1)
+    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(n), address(a[pointer:])], {})
+    (_, _, buffer, got), = bench.launched
+    assert (floats(buffer), got) == (list(a[start:15]), offset)
+    assert [variant.offsets for _, variant in bench.compiled] == [offset != 0]
+
+
+def test_devices_with_pointer_arithmetic_get_the_address_of_element_0() -> None:
+    a = np.arange(20.0)
+    bench = Bench(source(Argument("buffer", "a")))
+    bench.device.info = replace(INFO, pointer_arithmetic=True)
+    bench.device.alloc = lambda nbytes: 4000  # type: ignore[assignment, method-assign, return-value]
+    bench.memory.update(address(a), 5, 15, 8, ALLOC)
+    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(ctypes.c_int(1)), address(a)], {})
+    assert bench.launched == [((1,), (4,), 4000 - 5 * 8)]
+    assert bench.compiled == [({}, Variant())]
+
+
+def test_an_array_that_is_not_accessed_needs_no_map() -> None:
+    unused = replace(ARRAY_A, reads=False, writes=False)
+    bench = Bench(source(Argument("buffer", "a")))
+    Kernel(region(SCALAR_N, unused)).run(bench.context, [address(ctypes.c_int(1)), 0], {})
+    assert bench.launched == [((1,), (4,), None)]
+
+
+def test_a_new_map_is_noticed() -> None:
+    a = np.arange(10.0)
+    bench, n = Bench(source(Argument("buffer", "a"))), ctypes.c_int(1)
+    kernel = Kernel(region(SCALAR_N, ARRAY_A))
+    for start, end, op in ((0, 4, TO), (0, 10, TO), (0, 10, FREE), (2, 4, TO)):
+        bench.memory.update(address(a), start, end, 8, op)
+        if op == TO:
+            kernel.run(bench.context, [address(n), address(a)], {})
+            assert floats(bench.launched[-1][2]) == list(a[start:end])
+    bench.memory.update(address(a), 2, 4, 8, FREE)
+    with pytest.raises(NompError, match="N607"):
+        kernel.run(bench.context, [address(n), address(a)], {})
+
+
+def test_another_pointer_is_noticed() -> None:
+    a, b = np.arange(4.0), np.arange(4.0) + 10
+    bench, n, kernel = Bench(source(Argument("buffer", "a"))), ctypes.c_int(1), Kernel(region(SCALAR_N, ARRAY_A))
+    for x in (a, b):
+        bench.memory.update(address(x), 0, 4, 8, TO)
+    for x in (a, b, a):
+        kernel.run(bench.context, [address(n), address(x)], {})
+        assert floats(bench.launched[-1][2]) == list(x)
+
+
+# ---------------------------------------------------------------------------------------------- cells and counters
+
+
+def add(amount: float) -> Callable[[bytearray], None]:
+    def function(cell: bytearray) -> None:
+        cell[:] = (np.frombuffer(cell, "float64") + amount).tobytes()
+
+    return function
+
+
+def test_a_cell_goes_there_and_back() -> None:
+    s = np.array([2.0])
+    bench = Bench(source(Argument("buffer", "s")), add(5))
+    kernel, n = Kernel(region(SCALAR_N, CELL_S)), ctypes.c_int(1)
+    kernel.run(bench.context, [address(n), address(s)], {})
+    assert s == [7]
+    s[0] = 100
+    kernel.run(bench.context, [address(n), address(s)], {})
+    assert s == [105]
+
+
+def test_a_cell_may_be_an_element() -> None:
+    s = np.arange(10.0)
+    bench = Bench(source(Argument("buffer", "s")), add(0.5))
+    kernel, n = Kernel(region(SCALAR_N, replace(CELL_S, index=N))), ctypes.c_int(3)
+    kernel.run(bench.context, [address(n), address(s)], {})
+    n.value = 4
+    kernel.run(bench.context, [address(n), address(s)], {})
+    assert list(s) == [0, 1, 2, 3.5, 4.5, 5, 6, 7, 8, 9]
+
+
+def test_a_mapped_cell_is_right_on_both_sides() -> None:
+    s = np.arange(10.0)
+    bench = Bench(source(Argument("buffer", "s")), add(0.5))
+    bench.memory.update(address(s), 2, 8, 8, TO)
+    s[:] = -1
+    kernel = Kernel(region(SCALAR_N, replace(CELL_S, index=N)))
+    kernel.run(bench.context, [address(ctypes.c_int(3)), address(s)], {})
+    assert list(s) == [-1, -1, -1, 3.5, -1, -1, -1, -1, -1, -1]
+    bench.memory.update(address(s), 2, 8, 8, FROM)
+    assert list(s) == [-1, -1, 2, 3.5, 4, 5, 6, 7, -1, -1]
+
+
+@pytest.mark.parametrize("trips", [0, 1])
+def test_an_overwriting_reduction_starts_from_the_identity(trips: int) -> None:
+    s = np.array([100.0])
+    bench = Bench(source(Argument("buffer", "s")), add(5))
+    reduced = region(SCALAR_N, CELL_S, overwrite=True, clauses=Clauses(reductions=(Reduction("s", "+"),)))
+    Kernel(reduced).run(bench.context, [address(ctypes.c_int(trips)), address(s)], {})
+    assert s == [5 * trips]
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype"),
+    [(op, d) for op in ("+", "*", "min", "max", "&&", "||") for d in DTYPES]
+    + [(op, d) for op in ("&", "|", "^") for d in DTYPES if "float" not in d],
+)
+def test_identities(op: str, dtype: str) -> None:
+    x = [0, 1] if dtype == "bool" or op in ("&&", "||") else [0, 1, 5, 100]
+    array, start = np.array(x, dtype), np.array([identity(op, dtype)]).astype(dtype)
+    function: Callable[..., Any] = {
+        "+": np.logical_or if dtype == "bool" else np.add, "*": np.multiply, "min": np.minimum, "max": np.maximum,
+        "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor, "&&": np.logical_and, "||": np.logical_or,
+    }[op]  # fmt: skip
+    assert np.array_equal(function(start, array), array)
+
+
+def test_counters_get_their_last_value() -> None:
+    i, bench = ctypes.c_int(-7), Bench(source())
+    kernel = Kernel(region(SCALAR_N, Param("i_out", "int32", "counter", "i"), final="i_out"))
+    n = ctypes.c_int(9)
+    for trips, expected in ((9, 9), (0, 0), (9, 9)):
+        n.value, i.value = trips, -7
+        kernel.run(bench.context, [address(n), address(i)], {})
+        assert i.value == expected
+
+
+# ------------------------------------------------------------------------------------------------- jit and variants
+
+
+def test_each_jit_value_has_its_own_kernel() -> None:
+    x = Param("x", "float64")
+    bench, value = Bench(source(values=())), ctypes.c_double(0.0)
+    kernel = Kernel(region(x, upper=ONE, clauses=Clauses(jit=("x",))))
+    for number in (0.0, -0.0, 2.5, 0.0, 2.5):
+        value.value = number
+        kernel.run(bench.context, [address(value)], {})
+    assert [str(jit["x"]) for jit, _ in bench.compiled] == ["0.0", "-0.0", "2.5"]
+    assert len(bench.launched) == 5
+
+
+def test_jit_values_may_be_given_instead_of_addresses() -> None:
+    m = Param("m", "uint8")
+    bench, n = Bench(source(Argument("value", "n"))), ctypes.c_int(1)
+    kernel = Kernel(region(m, SCALAR_N, clauses=Clauses(jit=("m",))))
+    for number in (3, 3 + 256, 4):
+        kernel.run(bench.context, [0, address(n)], {"m": number})
+    assert [jit for jit, _ in bench.compiled] == [{"m": 3}, {"m": 4}]
+
+
+# ----------------------------------------------------------------------------------------------------------- scratch
+
+
+def test_scratch_is_kept_and_grows() -> None:
+    made = source(Argument("scratch", "t"), scratch=(Scratch("t", "float32", N),))
+    bench, kernel, n = Bench(made), Kernel(region(SCALAR_N)), ctypes.c_int(0)
+    for size in (10, 5, 20, 20):
+        n.value = size
+        kernel.run(bench.context, [address(n)], {})
+    assert [len(buffer) for _, _, buffer in bench.launched] == [40, 40, 80, 80]
+    assert len(bench.device.live) == 1
+    kernel.release(bench.context)
+    assert bench.device.live == []
+
+
+def test_a_repeated_launch_only_launches() -> None:
+    a = np.arange(4.0)
+    bench, n, kernel = Bench(source(Argument("buffer", "a"))), ctypes.c_int(4), Kernel(region(SCALAR_N, ARRAY_A))
+    bench.memory.update(address(a), 0, 4, 8, TO)
+    kernel.run(bench.context, [address(n), address(a)], {})
+    before = list(bench.device.log)
+    kernel.run(bench.context, [address(n), address(a)], {})
+    assert bench.device.log == before
+    assert bench.launched[0] == bench.launched[1]
+
+
+# ------------------------------------------------------------------------------------------------------------ errors
+
+
+def refusal(bench: Bench, kernel: Kernel, *addresses: int) -> str:
+    with pytest.raises(NompError) as caught:
+        kernel.run(bench.context, list(addresses), {})
+    return str(caught.value)
+
+
+def test_an_unmapped_array_shows_the_place() -> None:
+    kernel, bench = Kernel(region(SCALAR_N, ARRAY_A)), Bench(source(Argument("buffer", "a")))
+    assert refusal(bench, kernel, address(ctypes.c_int(3)), 0xABC0) == (
+        "k.c:3:29: error: Map pointer 0xabc0 was not found on device. It is 'a' of kernel 'k' [N607]\n"
+        "    3 | for (int i = 0; i < n; i++) a[i] = 0;\n"
+        "      |                             ^\n"
+        "help: map it before the loop: #pragma nomp update(to : a[start, end])"
+    )
+    assert bench.compiled == []
+
+
+def test_a_null_array_is_unmapped_and_what_is_only_written_need_not_be_copied() -> None:
+    kernel, bench = Kernel(region(SCALAR_N, replace(ARRAY_A, reads=False))), Bench(source(Argument("buffer", "a")))
+    text = refusal(bench, kernel, address(ctypes.c_int(3)), 0)
+    assert "Map pointer 0x0 was not found on device." in text
+    assert "update(alloc : a[start, end])" in text
+
+
+def test_a_map_between_two_elements_is_refused() -> None:
+    a = np.arange(4.0)
+    kernel, bench = Kernel(region(SCALAR_N, ARRAY_A)), Bench(source(Argument("buffer", "a")))
+    bench.memory.update(address(a), 3, 30, 1, TO)
+    assert refusal(bench, kernel, address(ctypes.c_int(3)), address(a)) == (
+        "k.c:3:29: error: 'a' is mapped from 3 bytes away, which is no whole number of elements [N603]\n"
+        "    3 | for (int i = 0; i < n; i++) a[i] = 0;\n"
+        "      |                             ^\n"
+        "help: map 'a' from an element of its own on"
+    )
+
+
+def test_wrong_addresses_are_refused() -> None:
+    kernel, bench = Kernel(region(SCALAR_N, ARRAY_A)), Bench(source())
+    assert refusal(bench, kernel, address(ctypes.c_int(3))) == (
+        "k.c:3:1: error: kernel 'k' takes 2 addresses, not 1 [N610]\n"
+        "    3 | for (int i = 0; i < n; i++) a[i] = 0;\n"
+        "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "help: give one address for each parameter, in their order"
+    )
+    assert "kernel 'k' gets a null pointer for 'n' [N610]" in refusal(bench, kernel, 0, 0)
+
+
+def test_a_division_by_zero_at_launch_is_refused() -> None:
+    kernel = Kernel(region(SCALAR_N, upper=Binary("/", Const(7, "int32"), N, "int32")))
+    assert refusal(Bench(source()), kernel, address(ctypes.c_int(0))) == (
+        "k.c:3:1: error: the bounds of kernel 'k' divide by zero, or a step is zero [N612]\n"
+        "    3 | for (int i = 0; i < n; i++) a[i] = 0;\n"
+        "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "help: the values are n = 0"
+    )
+
+
+def test_a_refused_launch_is_reported_and_tried_anew() -> None:
+    def refuse(*_: Any) -> None:
+        raise BackendError("groups of 4 are too large")
+
+    bench, kernel, n = Bench(source(), refuse), Kernel(region(SCALAR_N)), ctypes.c_int(3)
+    assert refusal(bench, kernel, address(n)) == (
+        "k.c:3:1: error: launching 'k' failed: groups of 4 are too large [N611]\n"
+        "    3 | for (int i = 0; i < n; i++) a[i] = 0;\n"
+        "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "help: nomp devices lists the devices, how much memory they have and whether they work"
+    )
+    bench.function = lambda *_: None
+    kernel.run(bench.context, [address(n)], {})
+
+
+def test_too_little_memory_for_scratch_is_reported() -> None:
+    made = source(Argument("scratch", "t"), scratch=(Scratch("t", "float32", N),))
+    text = refusal(Bench(made), Kernel(region(SCALAR_N)), address(ctypes.c_int(1 << 30)))
+    assert "preparing 'k' failed: out of memory [N611]" in text
+
+
+def test_the_device_compilers_log_and_the_source_are_shown() -> None:
+    kernel, bench = Kernel(region(SCALAR_N)), Bench(source(text="kernel void k()\nsyntax error\n"))
+    assert refusal(bench, kernel, address(ctypes.c_int(3))) == (
+        "k.c:3:1: error: the compiler of 'fake device' refuses kernel 'k': it does not compile [N521]\n"
+        "    3 | for (int i = 0; i < n; i++) a[i] = 0;\n"
+        "      | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "note: the compiler says\n"
+        "line 2: syntax error\n"
+        "sorry\n"
+        "note: the source is\n"
+        "    1 | kernel void k()\n"
+        "    2 | syntax error\n"
+        "help: if a script gives instructions in the device's language, see whether they fit; else this is a fault of "
+        "nomp"
+    )
