@@ -79,7 +79,7 @@ def apply(
     warnings: list[Diagnostic] = []
     annotations = region.clauses.annotations
     shared: dict[str, Any] = {**context, "region::annotations": annotations}
-    if annotations and not settings.annotations_script:
+    if annotations and not settings.annotations_script and not region.clauses.transforms:
         warnings.append(_unused(region))
     for call in _calls(region, settings):
         kernel = _run(call, kernel, shared, region, settings, warnings)

@@ -1,0 +1,100 @@
+"""Example 02: right as plain C, pragmas ignored, and the same under `nomp cc`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples" / "02_spectral_cg"
+SOURCES = sorted(str(source) for source in FOLDER.glob("*.c"))
+NOMP_CC = [sys.executable, "-m", "nomp.driver", "cc"]
+
+
+def build(compiler: list[str], program: Path) -> Path:
+    flags = ["-O2", "-Wall", "-Wno-unknown-pragmas", "-Werror"]
+    subprocess.run([*compiler, *flags, *SOURCES, "-o", str(program), "-lm"], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(["cc"], tmp_path_factory.mktemp("plain") / "spectral_cg")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(NOMP_CC, tmp_path_factory.mktemp("compiled") / "spectral_cg")
+
+
+def run(program: Path, *arguments: int) -> str:
+    """The program's output; it must not say anything else, at the highest verbosity."""
+    environment = os.environ | {"NOMP_CACHE_DIR": str(program.parent / "cache"), "NOMP_VERBOSE": "3"}
+    command = [str(program), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def error(program: Path, order: int, elements: int) -> float:
+    match = re.search(r"^error (\S+)$", run(program, order, elements, 400), re.MULTILINE)
+    assert match
+    return float(match[1])
+
+
+def compare(a: str, b: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "a").write_text(a)
+    (folder / "b").write_text(b)
+    command = [sys.executable, str(FOLDER.parent / "compare.py"), "a", "b"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_error_falls_spectrally(plain: Path) -> None:
+    errors = [error(plain, order, 2) for order in range(3, 10)]
+    assert all(finer < coarser / 2.5 for coarser, finer in itertools.pairwise(errors))
+    assert errors[0] < 2e-3
+    assert errors[-1] < 1e-8
+
+
+def test_error_falls_with_the_mesh(plain: Path) -> None:
+    assert error(plain, 3, 4) < error(plain, 3, 2) / 2**3
+
+
+def test_residual_is_printed_every_ten_iterations(plain: Path) -> None:
+    lines = run(plain, 3, 2, 25).splitlines()
+    assert lines[0] == "order 3, 8 elements, 512 nodes"
+    assert [line.split()[0] for line in lines[1:-1]] == ["iteration", "0", "10", "20"]
+
+
+def test_usage(plain: Path) -> None:
+    done = subprocess.run([str(plain), "0"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ")
+
+
+@pytest.mark.parametrize(("order", "elements", "iterations"), [(1, 3, 10), (4, 3, 40), (7, 8, 100)])
+def test_nomp_prints_the_same_residuals(
+    plain: Path, compiled: Path, tmp_path: Path, order: int, elements: int, iterations: int
+) -> None:
+    outputs = [run(program, order, elements, iterations) for program in (plain, compiled)]
+    comparison = compare(*outputs, tmp_path)
+    assert comparison.returncode == 0, comparison.stdout
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "status"),
+    [
+        ("  0  1.0\n 10  0.5\n", "  0  1.0\n 10  0.50000000001\n", 0),
+        ("  0  1.0\n 10  0.5\n", "  0  1.0\n 10  0.5000000001\n", 1),
+        ("  0  1.0\n 10  0.5\n", "  0  1.0\n", 1),
+        ("  0  nan\n", "  0  nan\n", 1),
+        ("", "", 1),
+    ],
+)
+def test_compare(tmp_path: Path, a: str, b: str, status: int) -> None:
+    assert compare(a, b, tmp_path).returncode == status
