@@ -39,7 +39,7 @@ def compile(
     *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520.
     """
     check(region)
-    if not _has_script(region, settings):
+    if not (region.clauses.transforms or region.clauses.annotations):
         return _default(region, device, jit, variant), ()
     kernel, values, warnings = _scripted(region, device, variant, settings)
     from nomp import codegen, reduction
@@ -60,11 +60,6 @@ def emit_loopy(region: Region, dialect: str = "opencl") -> str:
 def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> str:
     """The source for *device*, with its scripts applied and jit parameters left open."""
     return compile(region, device, {}, Variant(), settings)[0].text
-
-
-def _has_script(region: Region, settings: Settings) -> bool:
-    annotated = bool(region.clauses.annotations and settings.annotations_script)
-    return annotated or bool(region.clauses.transforms)
 
 
 def _scripted(

@@ -52,7 +52,7 @@ def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = 
 def _make(builder: Builder, dialect: str) -> lp.TranslationUnit:
     kernel = lp.make_kernel(
         builder.domains or "{ : }",
-        builder.instructions,
+        builder.instructions or [lp.NoOpInstruction(id="nothing")],
         [*builder.arguments, *builder.temporaries.values()],
         name=entry_name(builder.region.name),
         lang_version=LANGUAGE,

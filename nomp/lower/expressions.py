@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from loopy.symbolic import TypeCast
 from pymbolic import primitives as p
 from pymbolic import var
 
 from nomp.affine import is_exact
-from nomp.arithmetic import is_float, is_signed
-from nomp.lower.target import loopy_dtype
-from nomp.region import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from nomp.arithmetic import evaluate, is_float, is_signed
+from nomp.lower.target import OPERATORS, loopy_dtype
+from nomp.region import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, operands, walk_expr
 
-_FUNCTIONS = {"/": "c_div", "%": "c_rem", "<<": "c_shl", ">>": "c_shr", "&": "c_and", "|": "c_or", "^": "c_xor"}
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_FUNCTIONS = {symbol: name for name, symbol in OPERATORS.items()}
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +42,12 @@ class Speller:
 
     def value(self, expr: Expr) -> Any:
         """*expr* as a loopy expression whose loopy type is the expression's."""
-        match expr:
+        match folded(expr):
             case Const(value=value, dtype=dtype):
                 return constant(value, dtype)
             case Var(name=name, dtype=dtype):
                 known = self.names[name]
-                return known.plain if known.dtype == dtype else TypeCast(loopy_dtype(dtype), known.plain)
+                return known.plain if known.dtype == dtype else converted(known.plain, dtype)
             case Load(array=array, index=index):
                 return p.Subscript(var(array), tuple(self.index(i) for i in index))
             case Cast(operand=operand, dtype=dtype):
@@ -58,15 +57,17 @@ class Speller:
             case Binary(op=op, left=left, right=right, dtype=dtype):
                 return self._binary(expr, op, left, right, dtype)
             case Select(cond=cond, then=then, other=other):
-                return p.If(self.condition(cond), self.value(then), self.value(other))
-            case Call(function=function, args=args):
-                return var(function)(*[self.value(arg) for arg in args])
+                return p.If(self.condition(cond), self._branch(then), self._branch(other))
+            case Call(function=function, args=args, dtype=dtype):
+                return var(function + ("f" if dtype == "float32" else ""))(*[self.value(arg) for arg in args])
 
     def condition(self, expr: Expr) -> Any:
         """*expr* as a truth value."""
         match expr:
-            case Binary(op=op, left=left, right=right) if op in _COMPARISONS:
-                return p.Comparison(self.value(left), op, self.value(right))
+            case Binary(op=op, left=left, right=right) if op in COMPARISONS:
+                plain = self.is_plain(left) and self.is_plain(right)
+                spell = self.index if plain else self.value
+                return p.Comparison(spell(left), op, spell(right))
             case Binary(op="&&", left=left, right=right):
                 return p.LogicalAnd((self.condition(left), self.condition(right)))
             case Binary(op="||", left=left, right=right):
@@ -96,20 +97,32 @@ class Speller:
                 return self.index(left) * self.index(right)
         return self.value(expr)
 
+    def is_plain(self, expr: Expr) -> bool:
+        """Whether `index` spells *expr* as integer arithmetic on counters and parameters alone."""
+        nodes = list(walk_expr(expr))
+        leaves = (node for node in nodes if isinstance(node, Var | Load))
+        known = all(isinstance(leaf, Var) and not self.names[leaf.name].dtype for leaf in leaves)
+        return known and all(is_exact(node, self.no_wrap, self.stable) for node in nodes)
+
+    def _branch(self, expr: Expr) -> Any:
+        """A branch, its type visible: loopy takes expressions for equal that differ in a constant's type alone."""
+        value = self.value(expr)
+        return converted(value, expr.dtype) if isinstance(expr, Const) else value
+
     def _cast(self, operand: Expr, dtype: str) -> Any:
         if dtype == "bool":
             return p.If(self.condition(operand), constant(1, "bool"), constant(0, "bool"))
-        return TypeCast(loopy_dtype(dtype), self.value(operand))
+        return converted(self.value(operand), dtype)
 
     def _unary(self, expr: Expr, op: str, operand: Expr, dtype: str) -> Any:
         if op == "!":
             return _as_int(self.condition(expr))
         if op == "-" and is_float(dtype):
             return p.Product((-1, self.value(operand)))
-        return var("c_neg" if op == "-" else "c_not")(self.value(operand))
+        return var(f"{'neg' if op == '-' else 'not'}_{dtype}")(self.value(operand))
 
     def _binary(self, expr: Expr, op: str, left: Expr, right: Expr, dtype: str) -> Any:
-        if op in _COMPARISONS or op in ("&&", "||"):
+        if op in COMPARISONS or op in ("&&", "||"):
             return _as_int(self.condition(expr))
         first, second = self.value(left), self.value(right)
         if op in ("min", "max"):
@@ -119,11 +132,22 @@ class Speller:
         if op == "*":
             return p.Product((first, second))
         if op == "-":
-            wraps = not (is_float(dtype) or is_signed(dtype))
-            return var("c_sub")(first, second) if wraps else p.Sum((first, p.Product((-1, second))))
+            negated = is_float(dtype) or is_signed(dtype)
+            return p.Sum((first, p.Product((-1, second)))) if negated else var(f"sub_{dtype}")(first, second)
         if op == "/" and is_float(dtype):
             return p.Quotient(first, second)
-        return var(_FUNCTIONS[op])(first, second)
+        return var(f"{_FUNCTIONS[op]}_{dtype}")(first, second)
+
+
+def folded(expr: Expr) -> Expr:
+    """*expr*, computed now if its operands are constants (an integer division by zero stays as it is)."""
+    parts = () if isinstance(expr, Load | Call) else operands(expr)
+    if not parts or not all(isinstance(folded(part), Const) for part in parts):
+        return expr
+    try:
+        return Const(evaluate(expr, {}), expr.dtype)
+    except ZeroDivisionError:
+        return expr
 
 
 def constant(value: int | float, dtype: str) -> Any:
@@ -134,6 +158,11 @@ def constant(value: int | float, dtype: str) -> Any:
     return number
 
 
+def converted(value: Any, dtype: str) -> Any:
+    """*value*, whatever its loopy type, as *dtype*."""
+    return var(f"as_{dtype}")(value)
+
+
 def _as_int(condition: Any) -> Any:
     """A truth value as C's int."""
-    return TypeCast(loopy_dtype("int32"), condition)
+    return converted(condition, "int32")

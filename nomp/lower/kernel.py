@@ -12,22 +12,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import islpy as isl
 import loopy as lp
 from loopy.symbolic import get_dependencies
 from pymbolic import primitives as p
 from pymbolic import var
+from pymbolic.mapper.dependency import DependencyMapper
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import is_float, is_launch_expr
 from nomp.device_source import Value, Variant
 from nomp.loops import INDEX, Header, header
-from nomp.lower.expressions import Name, Speller, constant
+from nomp.lower.expressions import COMPARISONS, Name, Speller, constant
 from nomp.lower.target import loopy_dtype
 from nomp.region import (
     Assign,
     Binary,
     Break,
-    Call,
     Continue,
     Declare,
     Expr,
@@ -38,10 +39,12 @@ from nomp.region import (
     Region,
     Stmt,
     Var,
+    operands,
     walk,
     walk_expr,
 )  # fmt: skip
 
+_WITH_CALLS = DependencyMapper(include_calls=True)
 _FALSE, _TRUE = constant(0, "int32"), constant(1, "int32")
 
 
@@ -49,11 +52,13 @@ _FALSE, _TRUE = constant(0, "int32"), constant(1, "int32")
 class Context:
     """Where a statement stands.
 
-    *within*: the inames around it.  *guard*: the predicates on it.  *bounds*: the device scalars that the domains of
-    *within* need.  *live* is cleared by ``continue`` and ``break`` of the innermost loop, *going* by ``break``.
+    *within*: the inames around it, *domain* their constraints.  *guard*: the predicates on it.  *bounds*: the device
+    scalars that the domain needs.  *live* is cleared by ``continue`` and ``break`` of the innermost loop, *going* by
+    ``break``.
     """
 
     within: tuple[str, ...] = ()
+    domain: tuple[str, ...] = ()
     guard: frozenset[Any] = frozenset()
     bounds: frozenset[str] = frozenset()
     live: str | None = None
@@ -146,7 +151,7 @@ class Builder:
         for stmt in stmts:
             match stmt:
                 case Assign(target=target, value=value):
-                    self.assign(self._target(target), self.spell.value(value), context)
+                    self.assign(self._target(target, context), self.spell.value(value), context)
                 case Declare():
                     self._declare(stmt, context)
                 case If():
@@ -158,8 +163,20 @@ class Builder:
                 case Continue():
                     self._clear((context.live,), context)
 
-    def _target(self, target: Var | Load) -> Any:
-        return self.names[target.name].plain if isinstance(target, Var) else self.spell.value(target)
+    def _target(self, target: Var | Load, context: Context) -> Any:
+        if isinstance(target, Var):
+            return self.names[target.name].plain
+        return p.Subscript(var(target.array), tuple(self._subscript(index, context) for index in target.index))
+
+    def _subscript(self, index: Expr, context: Context) -> Any:
+        """A subscript of a written element; loopy resolves no calls there, so one with calls is computed before."""
+        spelled = self.spell.index(index)
+        if not any(isinstance(part, p.Call) for part in _WITH_CALLS(spelled)):
+            return spelled
+        name = self.fresh("index")
+        self.temporary(name, INDEX)
+        self.assign(var(name), _guarded(context, spelled, constant(0, INDEX)), replace(context, guard=frozenset()))
+        return var(name)
 
     def assign(self, target: Any, value: Any, context: Context) -> None:
         """Append ``target = value``, to run after every earlier instruction that it conflicts with."""
@@ -212,12 +229,15 @@ class Builder:
         self.body(stmt.other, replace(context, guard=context.guard | {p.LogicalNot(condition)}))
 
     def _is_invariant(self, cond: Expr) -> bool:
-        """Whether *cond* may be evaluated anywhere in its loops: only counters and parameters, nothing that traps."""
-        return not any(
-            isinstance(e, Load | Call)
-            or (isinstance(e, Var) and self._data_in(self.names[e.name].plain))
-            or (isinstance(e, Binary) and e.op in ("/", "%"))
-            for e in walk_expr(cond)
+        """Whether *cond* may be a predicate as it stands: integers of counters and parameters, nothing that traps."""
+        if isinstance(cond, Binary) and cond.op in ("&&", "||"):
+            return self._is_invariant(cond.left) and self._is_invariant(cond.right)
+        compares = isinstance(cond, Binary) and cond.op in COMPARISONS
+        names = {e.name for e in walk_expr(cond) if isinstance(e, Var)}
+        return (
+            compares
+            and all(self.spell.is_plain(side) for side in operands(cond))
+            and not any(self._data_in(self.names[name].plain) for name in names)
         )
 
     def _keep(self, condition: Any, context: Context) -> Any:
@@ -230,19 +250,22 @@ class Builder:
 
     def _for(self, loop: For, context: Context) -> None:
         inner = self.loop(loop, context)
-        self.body(loop.body, self._flags(loop, context, inner))
+        if inner is not None:
+            self.body(loop.body, self._flags(loop, context, inner))
 
-    def loop(self, loop: For, context: Context) -> Context:
-        """Open *loop*: its domain, its counter; the context of its body."""
+    def loop(self, loop: For, context: Context) -> Context | None:
+        """Open *loop*: its domain, its counter; the context of its body, None if that never runs."""
         head = header(loop, Scope(self.forms, self.stable, self.variant.no_wrap), self.fresh)
         for name, expr in head.computed:
             self._compute(name, expr, context)
+        within, domain = (*context.within, loop.iname), (*context.domain, head.constraints)
+        if _is_empty(within, domain, self.forms):
+            return None
         self.domains.append(f"[{', '.join(sorted(head.parameters))}] -> {{ [{loop.iname}] : {head.constraints} }}")
         self._counter(loop, head)
         bounds = context.bounds | {name for name, _ in head.computed if name in self.temporaries}
-        within = (*context.within, loop.iname)
         self.priorities |= {within} if len(within) > 1 else set()
-        return replace(context, within=within, bounds=bounds)
+        return replace(context, within=within, domain=domain, bounds=bounds)
 
     def _compute(self, name: str, expr: Expr, context: Context) -> None:
         """Make the scalar *name*: at launch if it can be, else on the device (0, so no trips, under a false guard)."""
@@ -264,9 +287,9 @@ class Builder:
             self.forms[loop.iname] = iname
         else:
             step = var(head.step) if isinstance(head.step, str) else head.step
-            value = step * var(loop.iname)
+            value = p.Product((step, var(loop.iname)))
             for name, coefficient in sorted(head.base.terms.items()):
-                value = coefficient * var(name) + value
+                value = (var(name) if coefficient == 1 else coefficient * var(name)) + value
             self.names[loop.iname] = Name(value + head.base.constant if head.base.constant else value)
             if isinstance(head.step, int):
                 self.forms[loop.iname] = head.base + iname.scaled(head.step)
@@ -292,6 +315,12 @@ class Builder:
         self.temporary(name, "int32")
         self.assign(var(name), start, context)
         return name
+
+
+def _is_empty(within: tuple[str, ...], domain: tuple[str, ...], forms: Iterable[str]) -> bool:
+    """Whether no values of the parameters give the nest an iteration (loopy makes no loops of empty domains)."""
+    parameters = ", ".join(sorted(set(forms) - set(within)))
+    return isl.Set(f"[{parameters}] -> {{ [{', '.join(within)}] : {' and '.join(domain)} }}").is_empty()
 
 
 def _guarded(context: Context, value: Any, otherwise: Any) -> Any:

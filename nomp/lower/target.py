@@ -12,39 +12,45 @@ from typing import Any
 import numpy as np
 from cgen import Const, Pointer
 from constantdict import constantdict
+from loopy.expression import dtype_to_type_context
 from loopy.kernel.function_interface import ScalarCallable
 from loopy.symbolic import Literal
 from loopy.target import DummyHostASTBuilder
 from loopy.target.c.codegen.expression import CExpressionToCodeMapper
-from loopy.target.opencl import OpenCLCASTBuilder, OpenCLTarget
+from loopy.target.opencl import ExpressionToOpenCLCExpressionMapper, OpenCLCASTBuilder, OpenCLTarget
 from loopy.types import NumpyType
 from pymbolic import primitives as p
 from pymbolic import var
 from pymbolic.mapper.stringifier import PREC_CALL, PREC_NONE, PREC_PRODUCT, PREC_SUM
 
-OPERATORS = {
-    "c_sub": "-", "c_div": "/", "c_rem": "%", "c_shl": "<<", "c_shr": ">>", "c_and": "&", "c_or": "|", "c_xor": "^",
-}  # fmt: skip
-"""Binary operators that loopy either lacks or gives another meaning or type, by the function that stands for them."""
+from nomp.arithmetic import SIZES
 
-PREFIX_OPERATORS = {"c_neg": "-", "c_not": "~"}
+OPERATORS = {"sub": "-", "div": "/", "rem": "%", "shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^"}
+"""Binary operators that loopy either lacks or gives another meaning or type: ``div_int32`` stands for ``/`` on int."""
+
+PREFIX_OPERATORS = {"neg": "-", "not": "~"}
+
+OPERATOR_TYPES = ("int32", "int64", "uint32", "uint64")
 
 MATH = (
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "atan2", "cbrt", "ceil", "copysign", "cos", "cosh", "erf",
-    "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "lgamma", "log", "log10",
-    "log1p", "log2", "logb", "nextafter", "pow", "remainder", "rint", "round", "sin", "sinh", "sqrt", "tan", "tanh",
-    "tgamma", "trunc",
+    "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "hypot", "lgamma",
+    "log", "log10", "log1p", "log2", "logb", "nextafter", "pow", "remainder", "rint", "round", "sin", "sinh",
+    "sqrt", "tan", "tanh", "tgamma", "trunc",
 )  # fmt: skip
 
 
-_TAKEN = frozenset(
-    # Built-in functions, types and qualifiers of OpenCL C and CUDA that a program may well name a kernel after.
-    "abs abs_diff add_sat all any barrier bool bitselect char clamp clz constant cross degrees distance dot double event_t "
-    "fast_length float fract generic global half image1d_t image2d_t image3d_t int isequal isfinite isinf isnan isnormal "
-    "kernel ldexp length local long mad mad_hi mad_sat main max mem_fence min mix modf mul24 mul_hi normalize pipe popcount "
-    "prefetch private radians rotate rsqrt sampler_t select shared short shuffle sign signbit sincos size_t smoothstep step "
-    "uchar uint ulong unsigned upsample ushort vload2 vload4 vload8 vstore2 vstore4 vstore8 volatile void".split()
-)
+_TAKEN = {
+    "abs", "abs_diff", "add_sat", "all", "any", "barrier", "bool", "bitselect", "char", "clamp", "clz",
+    "constant", "cross", "degrees", "distance", "dot", "double", "event_t", "fast_length", "float", "fract",
+    "generic", "global", "half", "image1d_t", "image2d_t", "image3d_t", "int", "isequal", "isfinite", "isinf",
+    "isnan", "isnormal", "kernel", "ldexp", "length", "local", "long", "mad", "mad_hi", "mad_sat", "main", "max",
+    "mem_fence", "min", "mix", "modf", "mul24", "mul_hi", "normalize", "pipe", "popcount", "prefetch", "private",
+    "radians", "rotate", "rsqrt", "sampler_t", "select", "shared", "short", "shuffle", "sign", "signbit",
+    "sincos", "size_t", "smoothstep", "step", "uchar", "uint", "ulong", "unsigned", "upsample", "ushort",
+    "vload2", "vload4", "vload8", "vstore2", "vstore4", "vstore8", "volatile", "void",
+}  # fmt: skip
+"""What a program may well name a kernel after: functions, types and qualifiers of OpenCL C and CUDA."""
 
 
 def entry_name(name: str) -> str:
@@ -55,19 +61,22 @@ def entry_name(name: str) -> str:
 
 
 class TypedCallable(ScalarCallable):  # type: ignore[misc]
-    """A function whose result and arguments have the type of its first argument (shifts: only the result)."""
+    """A function whose result has the type of its first argument.
+
+    Its name tells that type: loopy looks calls up by equality, and takes ``f(2.0f)`` and ``f(2.0)`` for the same.
+    """
 
     def with_types(self, arg_id_to_dtype: Mapping[Any, Any], clbl_inf_ctx: Any) -> tuple[Any, Any]:
         """Fix the types once the first argument's is known."""
         known = {k: v for k, v in arg_id_to_dtype.items() if isinstance(k, int) and k >= 0 and v is not None}
-        if 0 in known:
-            known[-1] = known[0]
-        copy = self.copy(name_in_target=self.target_name(known), arg_id_to_dtype=constantdict(known))
-        return copy, clbl_inf_ctx
+        if 0 not in known:
+            return self.copy(arg_id_to_dtype=constantdict(known)), clbl_inf_ctx
+        known[-1] = known[0]
+        return self.copy(name_in_target=self.target_name(known), arg_id_to_dtype=constantdict(known)), clbl_inf_ctx
 
     def target_name(self, known: Mapping[int, Any]) -> str:
         """The function's name in the device's language."""
-        return str(self.name)
+        return str(self.name).removesuffix("f") if known[0].numpy_dtype == np.float32 else str(self.name)
 
 
 class Operator(TypedCallable):
@@ -78,15 +87,37 @@ class Operator(TypedCallable):
         call = super().emit_call(expression_to_code_mapper, expression, target)
         text = expression_to_code_mapper.codegen_state.ast_builder.get_c_expression_to_code_mapper()
         operands = [text(operand, PREC_CALL) for operand in call.parameters]
-        if self.name in PREFIX_OPERATORS:
-            return var(f"({PREFIX_OPERATORS[self.name]}{operands[0]})")
-        return var(f"({operands[0]} {OPERATORS[self.name]} {operands[1]})")
+        operator = self.name.split("_")[0]
+        if operator in PREFIX_OPERATORS:
+            return var(f"({PREFIX_OPERATORS[operator]}{operands[0]})")
+        return var(f"({operands[0]} {OPERATORS[operator]} {operands[1]})")
+
+
+class Conversion(ScalarCallable):  # type: ignore[misc]
+    """``as_float32(x)``: a C cast.  A call, because loopy refuses its own `TypeCast` in subscripts."""
+
+    def with_types(self, arg_id_to_dtype: Mapping[Any, Any], clbl_inf_ctx: Any) -> tuple[Any, Any]:
+        """The result's type is in the name."""
+        known = {k: v for k, v in arg_id_to_dtype.items() if k == 0 and v is not None}
+        known[-1] = loopy_dtype(self.name.removeprefix("as_"))
+        return self.copy(name_in_target=self.name, arg_id_to_dtype=constantdict(known)), clbl_inf_ctx
+
+    def emit_call(self, expression_to_code_mapper: Any, expression: Any, target: Any) -> Any:
+        """``(float) (x)``, or just ``x`` where it has the type."""
+        (operand,) = expression.parameters
+        return expression_to_code_mapper.rec(operand, None, self.arg_id_to_dtype[-1])
 
 
 def callables() -> dict[str, Any]:
     """The functions that lowered kernels may call, by name."""
-    operators = {name: Operator(name=name) for name in [*OPERATORS, *PREFIX_OPERATORS]}
-    return operators | {name: TypedCallable(name=name) for name in MATH}
+    operators = [f"{name}_{dtype}" for name in (*OPERATORS, *PREFIX_OPERATORS) for dtype in OPERATOR_TYPES]
+    functions = [name + suffix for name in MATH for suffix in ("", "f")]
+    conversions = [f"as_{dtype}" for dtype in SIZES]
+    return {
+        **{name: Operator(name=name) for name in operators},
+        **{name: TypedCallable(name=name) for name in functions},
+        **{name: Conversion(name=name) for name in conversions},
+    }
 
 
 class ExactCMapper(CExpressionToCodeMapper):  # type: ignore[misc]
@@ -158,8 +189,27 @@ class DeviceBuilderMixin:
         return Pointer(base) if is_written else Const(Pointer(base))
 
 
+class OpenCLMapper(ExpressionToOpenCLCExpressionMapper):  # type: ignore[misc]
+    """Expressions of loopy to expressions of OpenCL C."""
+
+    def map_constant(self, expr: Any, type_context: str) -> Any:
+        """Constants of exactly their type; loopy would make 64-bit ones of uint32."""
+        if isinstance(expr, np.uint32):
+            return Literal(f"{int(expr)}u")
+        return super().map_constant(expr, type_context)
+
+    def map_comparison(self, expr: p.Comparison, type_context: str) -> p.Comparison:
+        """Both sides have one type; loopy asks for that of their difference, which large constants do not have."""
+        context = dtype_to_type_context(self.kernel.target, self.infer_type(expr.left))
+        return p.Comparison(self.rec(expr.left, context), expr.operator, self.rec(expr.right, context))
+
+
 class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc]
     """The printer of OpenCL C."""
+
+    def get_expression_to_c_expression_mapper(self, codegen_state: Any) -> OpenCLMapper:
+        """The mapper to C expressions."""
+        return OpenCLMapper(codegen_state)
 
 
 class NompOpenCLTarget(OpenCLTarget):  # type: ignore[misc]

@@ -1,0 +1,50 @@
+"""Runs a hand-made region on the OpenCL device: the compiler's stages without the runtime above them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from nomp_backends.opencl import OpenCLBackend
+
+from nomp import pipeline
+from nomp.arithmetic import evaluate
+from nomp.config import Settings
+from nomp.device_source import Variant
+from nomp.region import Region
+
+
+@cache
+def device() -> Any:
+    """The first OpenCL device."""
+    return OpenCLBackend().open(0, 0)
+
+
+def run(
+    region: Region,
+    scalars: Mapping[str, int | float],
+    arrays: Mapping[str, np.ndarray],
+    variant: Variant = Variant(),
+    jit: Mapping[str, int | float] | None = None,
+) -> None:
+    """Run *region*; *arrays* (and cells, as arrays of one) are updated in place."""
+    source, _ = pipeline.compile(region, device().info, jit or {}, variant, Settings())
+    values = {v.name: np.dtype(v.dtype).type(evaluate(v.expr, scalars)) for v in source.values if v.expr is not None}
+    env = {name: value.item() for name, value in values.items()}
+    buffers = {name: device().alloc(array.nbytes) for name, array in arrays.items()}
+    scratch = {s.name: device().alloc(int(evaluate(s.size, env)) * np.dtype(s.dtype).itemsize) for s in source.scratch}
+    for name, array in arrays.items():
+        device().copy_to(buffers[name], 0, array.ctypes.data, array.nbytes)
+    tables: dict[str, Mapping[str, Any]] = {"buffer": buffers, "value": values, "scratch": scratch}
+    dtypes = {v.name: v.dtype for v in source.values}
+    signatures = {l.entry: [dtypes.get(a.name) for a in l.arguments] for l in source.launches}
+    program = device().compile(source.text, signatures)
+    for launch in source.launches:
+        grid, block = ([int(evaluate(e, env)) for e in sizes] for sizes in (launch.grid, launch.block))
+        if all(grid):
+            arguments = [tables[a.kind][a.name] for a in launch.arguments]
+            program[launch.entry].launch(grid, block, arguments)
+    for name, array in arrays.items():
+        device().copy_from(buffers[name], 0, array.ctypes.data, array.nbytes)
