@@ -97,7 +97,7 @@ class OpenCLDevice:
                 warnings.simplefilter("ignore")  # pyopencl warns of any compiler output, PoCL always has some
                 program.build(self._options)
         except cl.Error as reason:
-            raise BackendError("the OpenCL compiler refused the kernel", _build_log(str(reason))) from reason
+            raise BackendError("clBuildProgram failed", _build_log(str(reason))) from reason
         with _errors("loading the kernels"):
             return {name: OpenCLKernel(self._queue, cl.Kernel(program, name), s) for name, s in signatures.items()}
 

@@ -1,4 +1,4 @@
-"""Launches, over a device of bytearrays and over OpenCL, with sources written by hand."""
+"""Launches, over a device of bytearrays, with sources written by hand."""
 
 from __future__ import annotations
 
