@@ -19,6 +19,7 @@ from nomp.diagnostics import Diagnostic, NompError, Note, Span, error, register_
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import clang_scope as scope
 from nomp.frontend.clang_ast import Cursor, SourceText, Unit
+from nomp.frontend.clang_context import position
 from nomp.frontend.clang_pragmas import Found, Scan, scan
 from nomp.frontend.clang_regions import translate
 from nomp.frontend.clang_scope import Site
@@ -79,13 +80,8 @@ def parse(path: str, arguments: Sequence[str], compiler: str = "cc") -> tuple[So
         directives = _directives(unit, source, scans[source.path], problems)
         files[source.path] = SourceFile(source.path, source.data, directives, ())
     if problems:
-        raise NompError(tuple(sorted(problems, key=_position)))
+        raise NompError(tuple(sorted(problems, key=position)))
     return _with_includes(unit, files)
-
-
-def _position(problem: Diagnostic) -> tuple[str, int, int]:
-    span = problem.span
-    return (span.file, span.line, span.column) if span else ("", 0, 0)
 
 
 def _active(unit: Unit, source: SourceText, found: Scan) -> list[Found]:
@@ -145,7 +141,7 @@ def _for(site: Site, found: Scan, pragma: Found, parsed: Pragma) -> Directive:
     source, clauses = site.source, parsed.clauses
     assert clauses is not None
     loop = _loop_after(site, pragma, parsed)
-    end = scope.statement_end(source, loop)
+    end = scope.statement_end(site, loop)
     _check_text(site, found, loop, (pragma.end, end), parsed.span)
     first, last = source.line(pragma.begin), source.line(end)
     name = clauses.name.text if clauses.name else f"_nomp_kernel_l{first}"
@@ -251,7 +247,7 @@ def parse_function(text: str, clauses: ForClauses, file: str = "<nomp_jit>") -> 
     Raises `NompError` for C errors, for more or less than one function, and for what no kernel can do.
     """
     register_source(file, text)
-    unit = ast.load(file, ["-Wno-error=implicit-function-declaration", *_PRELUDE], text)
+    unit = ast.load(file, _PRELUDE, text)
     if len(unit.functions) != 1:
         advice = "give the text of one function definition"
         raise error("N219", f"nomp_jit takes one function, but the text defines {len(unit.functions)}", help=advice)

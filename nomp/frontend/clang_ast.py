@@ -128,12 +128,24 @@ def _builtin_headers(compiler: str) -> tuple[str, ...]:
     return ("-isystem", found.stdout.strip())
 
 
+# What host compilers only warn about is for them to say.
+_LENIENT = (
+    "-fsyntax-only",
+    "-ferror-limit=0",
+    "-Wno-error",
+    "-Wno-error=implicit-function-declaration",
+    "-Wno-error=implicit-int",
+    "-Wno-error=int-conversion",
+    "-Wno-error=incompatible-function-pointer-types",
+)
+
+
 def load(path: str, arguments: Sequence[str], text: str | None = None, compiler: str = "cc") -> Unit:
     """Parse the C file *path* (or *text* under that name) with the preprocessor flags *arguments*.
 
     Raises `NompError` N201 with everything that clang calls an error.
     """
-    flags = ["-x", "c", *arguments, "-fsyntax-only", "-ferror-limit=0", *_builtin_headers(compiler)]
+    flags = ["-x", "c", *arguments, *_LENIENT, *_builtin_headers(compiler)]
     unsaved = [] if text is None else [(path, text)]
     detailed = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD  # skipped ranges and macros
     try:

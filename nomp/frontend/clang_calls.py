@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nomp.diagnostics import did_you_mean
+from clang.cindex import CursorKind
+
+from nomp.diagnostics import NompError
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_types import dtype_of
@@ -19,8 +21,12 @@ _ABSOLUTE = ("abs", "labs", "llabs")
 
 def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
     """The call *cursor* of translated, converted *args*.  Raises N208 for a function that has no device version."""
+    called = cursor.referenced
+    if called is None or called.kind != CursorKind.FUNCTION_DECL:
+        advice = "write the computation into the loop, with 'if' to choose"
+        raise ctx.refusal("N208", cursor, "a kernel cannot call through a pointer", advice)
     name = cursor.spelling.removeprefix("__builtin_")
-    if _is_own(ctx, cursor):
+    if called.get_definition() is not None:
         raise _refusal(ctx, cursor, "is a function of this program")
     if name in _ABSOLUTE:
         negative = Binary("<", args[0], Const(0, args[0].dtype), "int32")
@@ -32,15 +38,6 @@ def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
     return Call(function, args, dtype, ctx.place(cursor))
 
 
-def _is_own(ctx: Context, cursor: Cursor) -> bool:
-    """Whether the called function is defined in a user file (libc's and clang's own have no definition there)."""
-    function = cursor.referenced
-    return function is None or function.get_definition() is not None
-
-
-def _refusal(ctx: Context, cursor: Cursor, why: str) -> Exception:
-    name = cursor.spelling
-    near = did_you_mean(name, MATH) if name not in MATH else None
-    advice = near or "write its computation into the loop, or compute the value before the loop"
-    message = f"'{name}' {why}: it cannot be called in a kernel" if name else "a kernel cannot call through a pointer"
-    return ctx.refusal("N208", cursor, message, advice)
+def _refusal(ctx: Context, cursor: Cursor, why: str) -> NompError:
+    advice = "write its computation into the loop, or compute the value before the loop"
+    return ctx.refusal("N208", cursor, f"'{cursor.spelling}' {why}: a kernel cannot call it", advice)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
@@ -111,10 +111,21 @@ def capture(ctx: Context, uses: Uses, site: Site) -> None:
     ctx.locals.update((key, None) for key in uses.declared)
     ctx.written = set(uses.written) - uses.counters.loops
     for cursor, path in uses.paths:
-        outer = path.root is not None and ast.key(path.root) not in uses.declared
+        outer = ast.key(path.root) not in uses.declared
         if outer and path.key not in uses.counters.loops:
             with ctx.collecting():
+                _refuse_alias(ctx, cursor, path, uses)
                 capture_path(ctx, cursor, path, site)
+
+
+def _refuse_alias(ctx: Context, cursor: Cursor, path: Path, uses: Uses) -> None:
+    """Refuse ``s->n`` where the loop writes ``t->n``: *s* and *t* may point to one struct."""
+    for _, other in uses.paths:
+        same = path.field is not None and other.field is not None and path.field == other.field
+        if same and other.key != path.key and other.key in ctx.written and "*" in (*path.key, *other.key):
+            advice = "copy one of the two to a variable before the loop"
+            message = f"'{path.host}' may be the same variable as '{other.host}', which the loop writes"
+            raise ctx.refusal("N211", cursor, message, advice)
 
 
 def capture_path(ctx: Context, cursor: Cursor, path: Path, site: Site) -> None:
@@ -131,6 +142,8 @@ def capture_path(ctx: Context, cursor: Cursor, path: Path, site: Site) -> None:
     if path.key in ctx.written:
         advice = "use a subscript that changes instead"
         raise ctx.refusal("N211", cursor, f"pointer '{path.host}' changes in the loop", advice)
+    if layout.element.kind == TypeKind.FUNCTIONPROTO:
+        return  # the call is refused
     if not layout.extents or layout.dtype is None:
         raise _unusable(ctx, cursor, path, layout)
     del ctx.locals[path.key]

@@ -18,6 +18,12 @@ from nomp.region import Expr, Param, Place
 Key = tuple[Any, ...]  # a variable (`clang_ast.key`), followed by the members on the way to what is meant
 
 
+def position(problem: Diagnostic) -> tuple[str, int, int]:
+    """Where *problem* stands, to sort by."""
+    span = problem.span
+    return (span.file, span.line, span.column) if span else ("", 0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Local:
     """A variable that the region declares: a scalar (*shape* is empty) or an array."""
@@ -46,7 +52,8 @@ class Context:
     """The state of one region's translation.
 
     *params* are by what they stand for in the host program; *locals* has each variable declared in the region (None
-    where its declaration was refused); *counters* the inames of the loops around the statement at hand.
+    where its declaration was refused); *counters* the inames of the loops around the statement at hand.  *failed* says
+    that something was refused, were it by an error without a message because an earlier one explains it.
     """
 
     source: SourceText
@@ -58,6 +65,7 @@ class Context:
     counters: dict[Key, Local] = field(default_factory=dict)
     written: set[Key] = field(default_factory=set)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    failed: bool = False
 
     def place(self, cursor: Cursor) -> Place:
         """Where *cursor* stands."""
@@ -67,10 +75,15 @@ class Context:
         """The error that *cursor* cannot be translated, to be raised."""
         return error(code, message, self.source.span(ast.begin(cursor), ast.end(cursor)), help=advice)
 
+    def is_refused(self, key: Key) -> bool:
+        """Whether the variable of *key* was refused where it was declared or captured, which said why."""
+        return any(self.locals.get(key[:n], key) is None for n in range(2, len(key) + 1))
+
     @contextmanager
     def collecting(self) -> Iterator[None]:
         """Keep the errors of this block for later, so that one run shows all of them."""
         try:
             yield
         except NompError as problem:
+            self.failed = True
             self.diagnostics += [found for found in problem.diagnostics if found not in self.diagnostics]

@@ -98,8 +98,8 @@ def location(ctx: Context, cursor: Cursor) -> Var | Load:
 def _scalar(ctx: Context, cursor: Cursor, path: Path) -> Var:
     _check_member(ctx, cursor, path)
     local = ctx.counters.get(path.key) or ctx.locals.get(path.key) or ctx.params.get(path.key)
-    if local is None and path.key in ctx.locals:
-        raise NompError(())  # its declaration was refused, and said so
+    if local is None and ctx.is_refused(path.key):
+        raise NompError(())
     if local is None:
         advice = "use another variable for the value, or declare the counter in the loop's header"
         raise ctx.refusal("N213", cursor, f"loop counter '{path.host}' is used outside its loop", advice)
@@ -126,6 +126,8 @@ def _element(ctx: Context, cursor: Cursor) -> Element:
     if ast.operator(cursor) == "*":
         return _pointee(ctx, ast.children(cursor)[0])
     if cursor.kind == CursorKind.MEMBER_REF_EXPR:
+        if any(path and ctx.is_refused(path.key) for path in map(path_of, ast.walk(cursor))):
+            raise NompError(())
         message = f"'{cursor.spelling}' is a member of an array's element, and arrays of structs cannot be used"
         raise ctx.refusal("N211", cursor, message, "keep each member in an array of its own")
     return _not_an_array(ctx, cursor)
@@ -148,8 +150,8 @@ def _whole(ctx: Context, cursor: Cursor, path: Path) -> Element:
         return Element(local.name, local.dtype, len(local.shape))
     param = ctx.params.get(path.key)
     if param is None or not param.shape:
-        if path.key in ctx.locals or dtype_of(path.type) is None:
-            raise NompError(())  # refused where it was declared or captured
+        if ctx.is_refused(path.key):
+            raise NompError(())
         return _not_an_array(ctx, cursor)
     return Element(param.name, param.dtype, len(param.shape))
 
@@ -244,8 +246,9 @@ def _reference(ctx: Context, cursor: Cursor) -> Expr:
 def _lvalue(ctx: Context, cursor: Cursor) -> Expr:
     if is_record(cursor.type):
         raise ctx.refusal("N211", cursor, "a whole struct cannot be used in a kernel", "use its members one by one")
+    found = location(ctx, cursor)
     _dtype(ctx, cursor)
-    return location(ctx, cursor)
+    return found
 
 
 def _unary(ctx: Context, cursor: Cursor) -> Expr:

@@ -9,19 +9,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nomp.diagnostics import NompError, Span, did_you_mean, error
+from nomp.diagnostics import Diagnostic, NompError, Span, did_you_mean, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import last_values, reductions
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import Uses, capture, capture_path, uses_of
-from nomp.frontend.clang_context import Context
+from nomp.frontend.clang_context import Context, position
 from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_statements import Writer
 from nomp.frontend.clang_types import dtype_of
 from nomp.pragma import ForClauses
 from nomp.pragma import Name as JitName
-from nomp.region import Assign, Clauses, Load, Param, Place, Reduction, Region, Stmt, Var, expressions, walk, walk_expr
+from nomp.region import (
+    NOWHERE,
+    Assign,
+    Clauses,
+    Load,
+    Param,
+    Place,
+    Reduction,
+    Region,
+    Stmt,
+    Var,
+    expressions,
+    walk,
+    walk_expr,
+)
 
 
 def translate(
@@ -43,12 +57,18 @@ def translate(
         _capture_jit(ctx, clauses.jit, site)
     body = Writer(ctx, site, uses.counters).block(list(statements))
     region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body)
-    if not ctx.diagnostics:
+    if not ctx.failed:
         region = _with_clauses(ctx, region, clauses)
         region = replace(region, overwrite=whole_function and bool(region.clauses.reductions))
-    if ctx.diagnostics:
-        raise NompError(tuple(ctx.diagnostics))
+    if ctx.failed:
+        raise NompError(tuple(sorted(ctx.diagnostics or [_unexplained(region)], key=position)))
     return region
+
+
+def _unexplained(region: Region) -> Diagnostic:
+    """Should every error have relied on another one to explain it, the region is refused all the same."""
+    advice = "simplify its statements until the one that nomp cannot read is found"
+    return Diagnostic("N220", "this loop cannot be translated", region.span(NOWHERE), help=advice)
 
 
 def _function_parameters(ctx: Context, site: Site, uses: Uses) -> None:
@@ -148,6 +168,7 @@ def _check_last_values(ctx: Context, region: Region) -> None:
     scalars = frozenset(param.name for param in region.params if param.kind == "scalar")
     for loop, why in last_values.unknown(region.body, scalars):
         with ctx.collecting():
-            advice = f"declare the counter in the loop's header: for (int {loop.iname} = ..."
-            message = f"the last value of '{loop.iname}' cannot be kept: its loop {why}"
+            name = region.param(loop.final or "").host[2:-1]
+            advice = f"declare the counter in the loop's header: for (int {name} = ..."
+            message = f"the last value of '{name}' cannot be kept: its loop {why}"
             raise error("N213", message, region.span(loop.place), help=advice)

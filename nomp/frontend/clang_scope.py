@@ -68,14 +68,16 @@ def only_blank(source: SourceText, begin: int, end: int) -> bool:
     return bool(_BLANK.fullmatch(source.data, begin, end))
 
 
-def statement_end(source: SourceText, statement: Cursor) -> int:
+def statement_end(site: Site, statement: Cursor) -> int:
     """The offset just after *statement*, its semicolon included (libclang leaves that of an expression out)."""
-    end = ast.end(statement)
-    last = statement
+    source, end, last = site.source, ast.end(statement), statement
     while last.kind in (CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.IF_STMT, CursorKind.LABEL_STMT):
         last = ast.children(last)[-1]
-    if last.kind in _BLOCKS:
+    if last.kind in _BLOCKS and source.data[end - 1 : end] in (b"}", b";"):
         return end
+    # Where the last token is an argument of a macro, libclang's end is where the macro's use begins.
+    ends = [ast.end(use) for where, use in site.unit.expansions if where is source and ast.begin(use) == end]
+    end = max([end, *ends])
     blank = _BLANK.match(source.data, end)
     after = blank.end() if blank else end
     return after + 1 if source.data[after : after + 1] == b";" else end  # else the semicolon is a macro's

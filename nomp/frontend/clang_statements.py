@@ -13,6 +13,7 @@ from itertools import product
 
 from clang.cindex import CursorKind, StorageClass
 
+from nomp.diagnostics import Span, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import Counters, extents, written_by
@@ -21,7 +22,7 @@ from nomp.frontend.clang_expressions import folded, location, value
 from nomp.frontend.clang_loops import Counter, Header, header
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_scope import Site
-from nomp.frontend.clang_types import arithmetic_type, converted, dtype_of, is_record, layout_of, promoted
+from nomp.frontend.clang_types import arithmetic_type, converted, dtype_of, is_pointer, is_record, layout_of, promoted
 from nomp.region import (
     Assign,
     Binary,
@@ -112,8 +113,11 @@ def _initial(ctx: Context, first: Cursor, dtype: str) -> Expr:
 def _local_array(writer: Writer, declared: Cursor) -> Local:
     ctx, layout, name = writer.ctx, layout_of(declared.type), declared.spelling
     if layout.dtype is None or layout.extents[:1] in ((), (None,)):
-        what = "a struct" if is_record(declared.type) else f"of type '{declared.type.spelling}'"
-        advice = "declare numbers and arrays of numbers; subscript an array instead of keeping a pointer into it"
+        what, advice = f"of type '{declared.type.spelling}'", "kernels compute with _Bool, integers, float and double"
+        if is_record(declared.type):
+            what, advice = "a struct", "declare its members as variables of their own"
+        elif is_pointer(declared.type):
+            what, advice = "a pointer", "subscript the array that it points into"
         raise ctx.refusal("N210", declared, f"'{name}' is {what}, which cannot be declared in a kernel", advice)
     shape = extents(ctx, declared, declared, layout, writer.site, name)
     for extent in shape:
@@ -235,7 +239,7 @@ def _for(writer: Writer, cursor: Cursor) -> Statements:
     body = writer.statement(found.body)
     writer.depth -= 1
     del ctx.counters[counter.key]
-    _refuse_moving_bounds(ctx, cursor, found, body)
+    _refuse_moving_bounds(ctx, found, body)
     place = ctx.place(cursor)
     return (For(iname, counter.dtype, found.lower, found.relation, found.upper, found.step, body, final, place),)
 
@@ -260,13 +264,13 @@ def _final(writer: Writer, cursor: Cursor, counter: Counter) -> str | None:
     return ctx.params[key].name
 
 
-def _refuse_moving_bounds(ctx: Context, cursor: Cursor, found: Header, body: Statements) -> None:
+def _refuse_moving_bounds(ctx: Context, found: Header, body: Statements) -> None:
     read = {name for expr in (found.upper, found.step) for name in _names(expr)}
     for stmt in walk(body):
         if isinstance(stmt, Assign) and _name(stmt.target) in read:
             advice = "copy the bound to another variable before the loop"
-            message = f"'{_name(stmt.target)}', on which the bound or step of this loop depends, changes in its body"
-            raise ctx.refusal("N206", cursor, message, advice)
+            message = f"'{_name(stmt.target)}', on which the bound or step of a loop depends, changes in its body"
+            raise error("N206", message, Span(ctx.source.path, *stmt.place), help=advice)
 
 
 def _names(expr: Expr) -> Iterator[str]:
