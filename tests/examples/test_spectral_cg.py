@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +13,13 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples" / "02_spectral_cg"
-SOURCES = sorted(str(source) for source in FOLDER.glob("*.c"))
 NOMP_CC = [sys.executable, "-m", "nomp.driver", "cc"]
 
 
-def build(compiler: list[str], program: Path) -> Path:
+def build(compiler: list[str], program: Path, folder: Path = FOLDER) -> Path:
     flags = ["-O2", "-Wall", "-Wno-unknown-pragmas", "-Werror"]
-    subprocess.run([*compiler, *flags, *SOURCES, "-o", str(program), "-lm"], check=True)
+    sources = sorted(str(source) for source in folder.glob("*.c"))
+    subprocess.run([*compiler, *flags, *sources, "-o", str(program), "-lm"], check=True)
     return program
 
 
@@ -82,6 +83,16 @@ def test_nomp_prints_the_same_residuals(
     plain: Path, compiled: Path, tmp_path: Path, order: int, elements: int, iterations: int
 ) -> None:
     outputs = [run(program, order, elements, iterations) for program in (plain, compiled)]
+    comparison = compare(*outputs, tmp_path)
+    assert comparison.returncode == 0, comparison.stdout
+
+
+def test_the_schedule_for_gpus_is_right(plain: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "example"))
+    schedule = (folder / "schedule.py").read_text()
+    assert schedule.count('context["device::type"] == "cpu"') == 2
+    (folder / "schedule.py").write_text(schedule.replace('context["device::type"] == "cpu"', "False"))
+    outputs = [run(program, 4, 3, 40) for program in (plain, build(NOMP_CC, tmp_path / "spectral_cg", folder))]
     comparison = compare(*outputs, tmp_path)
     assert comparison.returncode == 0, comparison.stdout
 
