@@ -21,7 +21,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import NompError, error
 from nomp.loops import trip_count
 from nomp.region import NOWHERE, For, Param, Region
-from nomp.runtime import ranges
+from nomp.runtime import bounds, ranges
 from nomp.runtime.cells import CODES, Cell
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
@@ -83,8 +83,8 @@ class Kernel:
     def run(self, context: Context, addresses: Sequence[int], jit: Mapping[str, Number]) -> None:
         """Launch with one host address for each parameter; scalars in *jit* have their value there.
 
-        Returns when all is enqueued, but waits where there are cells.  Errors: N603 and N607 for arrays, N610 for the
-        addresses, N612 for a division by zero, N521 and the pipeline's for the first launch of a variant, N611.
+        Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays, N610 for
+        the addresses, N612 for a division by zero, N521 and the pipeline's for the first launch of a variant, N611.
         """
         self._check(addresses, jit)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
@@ -189,8 +189,13 @@ class Kernel:
     ) -> tuple[Ready, ...]:  # fmt: skip
         """The launches, with the arrays' buffers added to *buffers*."""
         offsets: dict[str, int] = {}
+        mapped: dict[str, bounds.Elements] = {}
         for (_, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
             buffers[param.name], offsets[param.name] = self._located(param, pointer, entry, context.device)
+            if entry is not None:
+                size = SIZES[param.dtype]
+                mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size
+        bounds.check(self.region, scalars, mapped)
         variant = ranges.choose(self.region, scalars, any(offsets.values()))
         return self.compile(context, scalars, variant).bind(scalars, buffers, offsets)
 

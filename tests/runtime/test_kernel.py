@@ -35,16 +35,14 @@ from nomp.runtime.memory import ALLOC, FREE, FROM, TO, AddressMap
 
 ONE = Const(1, "int64")
 N = Var("n", "int32")
-I = Var("i", "int32")  # noqa: E741
 SOURCE = "int n; double a[9], s;\n#pragma nomp for\nfor (int i = 0; i < n; i++) a[i] = 0;\n"
 LOOP = Place(3, 1, 37)
 
 
 def region(*params: Param, upper: Expr = N, final: str | None = None, **more: Any) -> Region:
-    """``for (int i = 0; i < upper; i++) a[i] = 0``, whatever the parameters; the sources are written by hand."""
+    """``for (int i = 0; i < upper; i++)``, whatever the parameters; what it does is written by hand."""
     register_source("k.c", SOURCE)
-    body = (Assign(Load("a", (I,), "float64"), Const(0.0, "float64")),)
-    loop = For("i", "int32", Const(0, "int32"), "<", upper, Const(1, "int32"), body, final, LOOP)
+    loop = For("i", "int32", Const(0, "int32"), "<", upper, Const(1, "int32"), (), final, LOOP)
     return Region("k", "k.c", 2, params, (loop,), **more)
 
 
@@ -376,6 +374,19 @@ def test_a_map_between_two_elements_is_refused() -> None:
         "      |                             ^\n"
         "help: map 'a' from an element of its own on"
     )
+
+
+def test_a_map_that_is_too_small_is_refused() -> None:
+    a, bench, whole = np.arange(9.0), Bench(source(Argument("buffer", "a"))), region(SCALAR_N, ARRAY_A)
+    (loop,) = whole.body
+    assert isinstance(loop, For)
+    write = Assign(Load("a", (Var("i", "int32"),), "float64"), Const(0.0, "float64"))
+    kernel = Kernel(replace(whole, body=(replace(loop, body=(write,)),)))
+    bench.memory.update(address(a), 0, 5, 8, TO)
+    kernel.run(bench.context, [address(ctypes.c_int(5)), address(a)], {})
+    text = refusal(bench, kernel, address(ctypes.c_int(6)), address(a))
+    assert "kernel 'k' accesses element 5 of 'a' (i = 5), of which only [0, 5) is on the device [N616]" in text
+    assert len(bench.launched) == 1
 
 
 def test_wrong_addresses_are_refused() -> None:

@@ -1,0 +1,133 @@
+"""Accesses outside of what is mapped: found if they are certain, and only then."""
+
+from __future__ import annotations
+
+import pytest
+
+from nomp.diagnostics import NompError, register_source
+from nomp.region import (
+    Assign,
+    Binary,
+    Break,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Param,
+    Place,
+    Region,
+    Select,
+    Stmt,
+    Var,
+)
+from nomp.runtime.bounds import Elements, check
+
+I, J, N = Var("i", "int32"), Var("j", "int32"), Var("n", "int32")  # noqa: E741
+LINE = "for (int i = 0; i < n; i++) a[i + 1] = 0;"
+
+
+def const(value: int) -> Const:
+    return Const(value, "int32")
+
+
+def add(left: Expr, right: Expr) -> Expr:
+    return Binary("+", left, right, "int32")
+
+
+def plus(left: Expr, right: int) -> Expr:
+    return add(left, const(right))
+
+
+def times(left: Expr, right: Expr) -> Expr:
+    return Binary("*", left, right, "int32")
+
+
+def loop(*body: Stmt, name: str = "i", lower: Expr = const(0), upper: Expr = N, step: int = 1) -> For:  # noqa: B008
+    return For(name, "int32", lower, "<" if step > 0 else ">", upper, const(step), body)
+
+
+def write(*index: Expr, array: str = "a", value: Expr = Const(0.0, "float64")) -> Assign:  # noqa: B008
+    return Assign(Load(array, index, "float64", Place(2, 29, 8)), value)
+
+
+def problem(mapped: Elements, *body: Stmt, n: int = 10, shape: tuple[Expr | None, ...] = (None,)) -> str | None:
+    """What is wrong where *mapped* of `a` is on the device; None if nothing is."""
+    register_source("b.c", f"#pragma nomp for\n{LINE}\n")
+    arrays = Param("a", "float64", "array", "a", shape, writes=True), Param("p", "int32", "array", "p", (None,))
+    params = (Param("n", "int32"), *arrays)
+    try:
+        check(Region("k", "b.c", 1, params, body), {"n": n}, {"a": mapped})
+    except NompError as error:
+        return str(error)
+    return None
+
+
+def test_the_message_has_the_iteration_and_the_place() -> None:
+    assert problem((0, 10), loop(write(plus(I, 1)))) == (
+        "b.c:2:29: error: kernel 'k' accesses element 10 of 'a' (i = 9), of which only [0, 10) is on the device "
+        "[N616]\n"
+        "    2 | for (int i = 0; i < n; i++) a[i + 1] = 0;\n"
+        "      |                             ^~~~~~~~\n"
+        "help: map all that the loop uses: #pragma nomp update(to : a[0, 11])"
+    )
+
+
+@pytest.mark.parametrize(
+    ("mapped", "body", "wrong"),
+    [
+        ((0, 10), loop(write(I)), None),
+        ((1, 10), loop(write(I)), "element 0 of 'a' (i = 0)"),
+        ((0, 9), loop(write(I)), "element 9 of 'a' (i = 9)"),
+        ((-3, 7), loop(write(plus(I, -3))), None),
+        ((-2, 7), loop(write(plus(I, -3))), "element -3"),
+        ((0, 19), loop(write(times(I, const(2)))), None),
+        ((0, 18), loop(write(times(I, const(2)))), "element 18"),
+        ((0, 10), loop(write(I), step=3), None),
+        ((0, 9), loop(write(I), step=3), "element 9"),
+        ((0, 11), loop(write(I), lower=N, upper=const(0), step=-1), None),
+        ((0, 10), loop(write(I), lower=N, upper=const(0), step=-1), "element 10 of 'a' (i = 10)"),
+        ((0, 45), loop(loop(write(add(I, times(J, const(4)))), name="j")), "element 45 of 'a' (i = 9, j = 9)"),
+        ((0, 46), loop(loop(write(add(I, times(J, const(4)))), name="j")), None),
+        ((0, 19), loop(loop(write(add(I, J)), name="j", lower=I)), None),
+        ((1, 19), loop(loop(write(add(I, J)), name="j", lower=I)), "element 0"),
+        ((5, 6), write(const(5)), None),
+        ((5, 6), write(const(4)), "accesses element 4 of 'a', of"),
+    ],
+)  # fmt: skip
+def test_affine_accesses(mapped: Elements, body: Stmt, wrong: str | None) -> None:
+    text = problem(mapped, body)
+    assert text is None if wrong is None else text is not None and wrong in text
+
+
+def test_arrays_of_several_dimensions() -> None:
+    nest = loop(loop(write(I, J), name="j", upper=const(4)))
+    assert problem((0, 40), nest, shape=(None, const(4))) is None
+    assert "element 39" in str(problem((0, 39), nest, shape=(None, const(4))))
+    assert "element 93 of 'a' (i = 9, j = 3)" in str(problem((0, 93), nest, shape=(N, N)))
+
+
+READ = Load("a", (plus(I, 1),), "float64")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        loop(If(Binary("<", I, const(9), "int32"), (write(plus(I, 1)),))),
+        loop(write(const(0), value=Select(Binary("<", I, const(9), "int32"), READ, Const(0.0, "float64"), "float64"))),
+        loop(write(const(0), value=Binary("&&", Binary("<", I, const(9), "int32"), READ, "int32"))),
+        loop(loop(write(plus(I, 1)), name="j", upper=Load("p", (I,), "int32"))),
+        loop(loop(If(N, (Break(),)), write(plus(I, 1)), name="j")),
+        loop(write(Load("p", (I,), "int32"))),
+        loop(write(Var("local", "int32"))),
+        loop(loop(write(plus(I, 1)), name="j", upper=const(0))),
+        loop(write(plus(I, 1)), upper=const(0)),
+    ],
+)
+def test_what_may_not_happen_is_no_error(body: Stmt) -> None:
+    assert problem((0, 10), body) is None
+
+
+def test_the_certain_part_of_a_conditional_access_counts() -> None:
+    chosen = Select(READ, Const(0.0, "float64"), Const(0.0, "float64"), "float64")
+    assert "element 10" in str(problem((0, 10), loop(write(const(0), value=chosen))))
