@@ -145,6 +145,7 @@ _FLAGS: dict[str, dict[str, Any]] = {
     "--save-temps": {"save_temps": True},
     "-###": {"dry_run": True},
     "--help": {"help": True},
+    "-fnomp": {},  # what nompcc wants to see in build files: pragmas are always honoured here
 }
 _VALUES = {"--emit": "emit", "--cc": "cc", "--diagnostics": "diagnostics"}
 _CHOICES = {"--emit": STAGES, "--diagnostics": ("text", "json")}
