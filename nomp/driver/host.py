@@ -22,6 +22,7 @@ GUARD = "NOMP_CC_ACTIVE"
 
 PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+nomp\b", re.MULTILINE)
 _MARKER = re.compile(rb'^# (\d+) "((?:[^"\\]|\\.)*)"([ \d]*)$', re.MULTILINE)
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _SYSTEM = b"3"  # the flag of a line marker for text of a system header
 
 
@@ -93,7 +94,13 @@ def _sight(text: bytes, offset: int) -> Sight:
         return Sight(Span("<unknown>", 1), False)
     marker = markers[-1]
     line = int(marker[1]) + text.count(b"\n", marker.end(), offset) - 1
-    return Sight(Span(marker[2].decode(errors="replace"), line), _SYSTEM in marker[3].split())
+    name = _ESCAPE.sub(lambda found: _escaped(found[1]), marker[2])
+    return Sight(Span(os.fsdecode(name), line), _SYSTEM in marker[3].split())
+
+
+def _escaped(text: bytes) -> bytes:
+    """What follows a backslash in a line marker, as the byte that it stands for: three octal digits, or itself."""
+    return bytes([int(text, 8)]) if len(text) == 3 else text
 
 
 def _missing(message: str) -> Exception:

@@ -7,6 +7,7 @@ original, or None where the host compiler should read the original itself.  Call
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from nomp import capi
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.driver import emit, options, report
-from nomp.driver.host import PRAGMA, Host
+from nomp.driver.host import PRAGMA, Host, Sight
 from nomp.driver.options import Command, Item
 from nomp.driver.remarks import remark
 from nomp.region import Region
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from nomp.frontend.clang import SourceFile
 
 INCLUDE = Path(capi.__file__).with_name("include")
+
+_LINE = re.compile(rb"^[ \t]*#[ \t]*(?:line[ \t]+)?\d", re.MULTILINE)
 
 # Languages in which a pragma would reach the host compiler, and be ignored there.
 _REFUSED = {"cpp-output": "preprocessed C", "c++": "C++", "c++-cpp-output": "preprocessed C++"}
@@ -83,7 +86,9 @@ class Sources:
             return ()
         from nomp.frontend import clang
 
-        return clang.parse(item.value, words, self.compiler.program)
+        files = clang.parse(item.value, words, self.compiler.program)
+        _refuse_unseen(found, files)
+        return files
 
     @property
     def preprocessor_words(self) -> list[str]:
@@ -113,6 +118,25 @@ class Sources:
         folder.mkdir()
         self._count += 1
         return folder / os.path.basename(path)
+
+
+def _refuse_unseen(sights: Sequence[Sight], files: Sequence[SourceFile]) -> None:
+    """No pragma may be dropped because the front end, which is clang, skips what the host compiler does not.
+
+    A file with ``#line`` in it (made by a generator) tells nothing: the host names other lines than the file has.
+    """
+    if any(_LINE.search(file.text) for file in files):
+        return
+    seen = {
+        (os.path.realpath(file.path), file.text.count(b"\n", 0, directive.begin) + 1)
+        for file in files
+        for directive in file.directives
+    }
+    unseen = [s.span for s in sights if (os.path.realpath(s.span.file), s.span.line) not in seen]
+    step = "do not let a pragma depend on __clang__, __GNUC__ or __has_include"
+    message = "nomp's parser skips this pragma, the host compiler does not"
+    if unseen:
+        raise NompError(tuple(Diagnostic("N507", message, span, help=step) for span in unseen))
 
 
 def region_list(files: Sequence[SourceFile]) -> list[Region]:

@@ -302,6 +302,17 @@ def test_pragma_in_a_system_header(
     golden("driver/N503-system.txt", capfd.readouterr().err)
 
 
+def test_pragma_that_clang_skips(
+    project: Path, capfd: pytest.CaptureFixture[str], golden: Callable[[str, str], None]
+) -> None:
+    hidden = FOO.replace("#pragma nomp for\n", "#ifndef __clang__\n#pragma nomp for\n#endif\n")
+    (project / "hidden.c").write_text(FOO + hidden.replace("foo", "bar"))
+    assert nomp_cc("-c hidden.c") == 1
+    golden("driver/N507.txt", capfd.readouterr().err)
+    (project / "foo.c").write_text('#line 7 "foo.y"\n' + FOO)
+    assert nomp_cc("-c foo.c") == 0
+
+
 def test_standard_input(project: Path) -> None:
     words = [sys.executable, "-m", "nomp.driver", "cc", "-x", "c", "-c", "-", "-o", "in.o"]
     assert subprocess.run(words, input=MAIN.encode(), check=False).returncode == 0

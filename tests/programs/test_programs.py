@@ -1,18 +1,25 @@
 """Whole programs: each file of ``c``, compiled by the host compiler alone and by ``nomp cc``, must print the same.
 
-To add a test, add a program to the folder ``c``.
+To add a test, add a program to the folder ``c``.  `LATER` names the programs that cannot work yet, and why.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 PROGRAMS = Path(__file__).with_name("c")
 FLAGS = ["-O1", "-ffp-contract=off", "-std=gnu99", "-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
+LATER = {
+    "functions": "calls of the program's own functions are refused (N208)",
+    "tables": "constant tables must be mapped (N607)",
+    "keywords": "words of OpenCL C that are names in the program reach the device",
+}
 NOMP = [sys.executable, "-m", "nomp.driver", "cc"]
 
 
@@ -23,7 +30,14 @@ def _run(*words: str | Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("source", sorted(PROGRAMS.glob("*.c")), ids=lambda source: source.stem)
+def _programs() -> Iterator[ParameterSet]:
+    for source in sorted(PROGRAMS.glob("*.c")):
+        reason = LATER.get(source.stem)
+        marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+        yield pytest.param(source, id=source.stem, marks=marks)
+
+
+@pytest.mark.parametrize("source", list(_programs()))
 def test_program_prints_the_same(source: Path, tmp_path: Path) -> None:
     plain, ours = tmp_path / "plain", tmp_path / "ours"
     _run("gcc", *FLAGS, "-Wno-unknown-pragmas", "-Wno-unused-parameter", source, "-o", plain, "-lm")

@@ -54,10 +54,10 @@ int main(int argc, char **argv) {
         c[i][j][k] = c[i][j][k] * 10 + i + j + k;
 #pragma nomp for
   for (int i = 0; i < m->n; i++) {
-    double local[3], square[2][2] = {{1, 2}, {3, 4}};
+    double part[3], square[2][2] = {{1, 2}, {3, 4}};
     for (int k = 0; k < 3; k++)
-      local[k] = m->x[i] * k;
-    mesh.y[i] += local[0] + local[1] * local[2] + square[1][i % 2];
+      part[k] = m->x[i] * k;
+    mesh.y[i] += part[0] + part[1] * part[2] + square[1][i % 2];
   }
 #pragma nomp update(from : a[0, N], c[0, 2], line[0, 20], mesh.y[0, N])
 #pragma nomp finalize

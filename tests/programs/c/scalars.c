@@ -7,8 +7,7 @@
 enum { FIRST = 3, SECOND };
 typedef unsigned short narrow;
 
-static int global = 11;
-static const double table[4] = {0.5, 1.5, 2.5, 3.5};
+static int outside = 11;
 
 struct point {
   int x;
@@ -32,15 +31,12 @@ int main(int argc, char **argv) {
 #pragma nomp update(to : a[0, N], b[0, N])
 #pragma nomp for
   for (int i = 0; i < N; i++)
-    a[i] = c + s * f + flag + (double)ll / 1e9 + z + global;
+    a[i] = c + s * f + flag + (double)ll / 1e9 + z + outside;
 #pragma nomp for
   for (int i = 0; i < N; i++) {
     a[i] += TWICE(i) + FIRST * SECOND + sizeof(double) + 'b' + 0x1f + 1u;
     a[i] += p.x + pp->weight;
   }
-#pragma nomp for
-  for (int i = 0; i < N; i++)
-    a[i] += table[i % 4];
   copy = 9;
 #pragma nomp for
   for (int i = 0; i < N; i++) {
