@@ -110,7 +110,8 @@ def capture(ctx: Context, uses: Uses, site: Site) -> None:
     """Make a parameter of each host variable in *uses*, in the order of first use, sizes of arrays after them."""
     ctx.locals.update((key, None) for key in uses.declared)
     ctx.written = set(uses.written) - uses.counters.loops
-    for cursor, path in uses.paths:
+    plain_first = sorted(uses.paths, key=lambda use: use[1].field is not None)  # variables keep their own names
+    for cursor, path in plain_first:
         outer = ast.key(path.root) not in uses.declared
         if outer and path.key not in uses.counters.loops:
             with ctx.collecting():
