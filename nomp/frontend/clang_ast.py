@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import shutil
 import subprocess
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -122,7 +123,9 @@ def _library() -> Any:
 def _builtin_headers(compiler: str) -> tuple[str, ...]:
     """The flag that adds *compiler*'s own headers (``stddef.h`` ...), which the libclang wheel lacks."""
     try:
-        found = subprocess.run([compiler, "-print-file-name=include"], capture_output=True, text=True, check=True)
+        # By its path: gcc finds its own folders from it, and a program that embeds us may run without PATH.
+        command = [shutil.which(compiler) or compiler, "-print-file-name=include"]
+        found = subprocess.run(command, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ()
     return ("-isystem", found.stdout.strip())
