@@ -24,8 +24,8 @@ def test_golden(name: str, golden: Callable[[str, str], None], tmp_path: Path) -
 
 def body(folder: Path, loop: str, declarations: str = "") -> str:
     """The dumped body of the region of *loop*, after its header."""
-    text = f"void f(int n, unsigned u, long l, double *a, float *x, int *k, char *c) {{ {declarations}\n#pragma nomp for\n{loop}\n}}"
-    return "\n".join(dump.block(region(folder, text).body))
+    head = f"void f(int n, unsigned u, long l, double *a, float *x, int *k, char *c) {{ {declarations}"
+    return "\n".join(dump.block(region(folder, f"{head}\n#pragma nomp for\n{loop}\n}}").body))
 
 
 @pytest.mark.parametrize(
