@@ -83,7 +83,7 @@ def _loop(text: bytes, directive: Directive, region: Region) -> bytes:
     breaks = text.count(b"\n", directive.begin, loop)
     column = loop - text.rfind(b"\n", 0, loop) - 1
     gap = b"\n" * breaks + b" " * column if breaks else b""
-    return f"{{ {' '.join(parts)} if (0) ".encode() + gap + text[loop : directive.end] + b" }"
+    return f"{{ {' '.join(parts)} if (0) {{ ".encode() + gap + text[loop : directive.end] + b" } }"
 
 
 def loop_offset(text: bytes, region: Region) -> int:
