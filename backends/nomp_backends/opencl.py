@@ -157,6 +157,7 @@ class OpenCLBackend:
         if not 0 <= device < len(platforms[platform]):
             raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
         found = platforms[platform][device]
+        os.environ.setdefault("PATH", os.defpath)  # a host program may run without one, and PoCL looks nowhere else
         if found.platform.name == POCL and shutil.which("ld") is None:
             # PoCL ends the process when it cannot run the linker at the first launch.
             raise BackendError("PoCL needs the linker 'ld', which is not on PATH: install binutils")

@@ -14,6 +14,6 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def bare_environment() -> dict[str, str]:
-    """What a program must have to run: a home and places for caches; no word of Python."""
-    kept = ("HOME", "NOMP_CACHE_DIR", "POCL_CACHE_DIR", "XDG_CACHE_HOME", "PATH")
+    """What a program must have to run: a home and places for caches; no PATH, no word of Python."""
+    kept = ("HOME", "NOMP_CACHE_DIR", "POCL_CACHE_DIR", "XDG_CACHE_HOME")
     return {name: os.environ[name] for name in kept}
