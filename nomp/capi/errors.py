@@ -89,7 +89,7 @@ def entry(problem: BaseException, backend: str) -> Entry:
         return Entry(PYTHON, NOMP_C, what, f"nomp: {what}")
     rule = _rule(problem.code)
     number = DEVICE.get(backend, INPUT) if rule.number is None else rule.number
-    sentence = rule.sentence.format_map(_names(problem))
+    sentence = _sentence(rule, problem)
     text = f"{sentence}\n{problem}" if sentence else "\n".join(map(_led_by_message, problem.diagnostics))
     return Entry(number, rule.file, text, str(problem))
 
@@ -98,13 +98,16 @@ def _rule(code: str) -> Rule:
     return next(RULES[code[:length]] for length in range(len(code), 0, -1) if code[:length] in RULES)
 
 
-def _names(problem: NompError) -> dict[str, str]:
-    """What a rule's sentence may name."""
+def _sentence(rule: Rule, problem: NompError) -> str:
+    """The rule's sentence about *problem*.  A script that is no transform is the annotation script."""
     message = problem.diagnostics[0].message
     region = problem.region if isinstance(problem, InKernel) else None
     script = _script(region, message) if region else None
-    names = {"message": message, "kernel": region.name if region else "", "module": "", "function": ""}
-    return names | ({"module": script.module, "function": script.function} if script else {})
+    if "{module}" in rule.sentence and script is None:
+        return "Annotating loopy kernel failed."
+    module, function = (script.module, script.function) if script else ("", "")
+    kernel = region.name if region else ""
+    return rule.sentence.format(message=message, kernel=kernel, module=module, function=function)
 
 
 def _script(region: Region, message: str) -> Script | None:
