@@ -78,12 +78,16 @@ def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], vari
     from nomp import reduction
     from nomp.lower import lower
 
-    items = max(1, device.compute_units) * (4 if device.type == "cpu" else 1024)
-    stages = reduction.split(region, items)
+    stages = reduction.split(region, _accumulators(device))
     if stages is None:
         lowered = lower(region, variant, device.dialect)
         return _generate(region, lowered.kernel, lowered.values, jit, device)
     return _two_stages(stages, device, jit, variant)
+
+
+def _accumulators(device: DeviceInfo) -> int:
+    """How many partial results a reduction has: on CPUs the same for all, so that they agree to the last bit."""
+    return 64 if device.type == "cpu" else 1024 * max(1, device.compute_units)
 
 
 def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:

@@ -59,7 +59,7 @@ def _make(builder: Builder, dialect: str) -> lp.TranslationUnit:
         target=target_for(dialect),
         index_dtype=np.int32 if builder.variant.index32 else np.int64,
         # A C program is in bounds by definition; loopy would refuse what it cannot prove.
-        options=lp.Options(enforce_array_accesses_within_bounds="no_check"),
+        options=lp.Options(enforce_array_accesses_within_bounds="no_check", allow_terminal_colors=False),
         seq_dependencies=False,
     )
     loops = kernel.default_entrypoint

@@ -320,7 +320,7 @@ class Builder:
 def _is_empty(within: tuple[str, ...], domain: tuple[str, ...], forms: Iterable[str]) -> bool:
     """Whether no values of the parameters give the nest an iteration (loopy makes no loops of empty domains)."""
     parameters = ", ".join(sorted(set(forms) - set(within)))
-    return isl.Set(f"[{parameters}] -> {{ [{', '.join(within)}] : {' and '.join(domain)} }}").is_empty()
+    return bool(isl.Set(f"[{parameters}] -> {{ [{', '.join(within)}] : {' and '.join(domain)} }}").is_empty())
 
 
 def _guarded(context: Context, value: Any, otherwise: Any) -> Any:
