@@ -1,16 +1,17 @@
 """Whether a launch would certainly touch elements that are not on the device.
 
-In: a region, its scalars' values, and the elements of each array that are mapped.  Out: nothing, or N616.  Called by
-`runtime.kernel` for each new set of values.
+In: a region; then its scalars' values and the elements of each array that are mapped.  Out: nothing, or N616.  Called
+by `runtime.kernel`: `accesses` once, `check` for each new set of values.
 
-Each loop is followed into its first and its last iteration, where affine subscripts have their extremes.  Only what
-is sure to happen counts: accesses that depend on a condition or on data are left out, so that no correct program is
-refused, and the iteration in a message really runs.
+Loops are followed into their first and last iterations, where affine subscripts have their extremes.  Only what is sure
+to happen counts: accesses that depend on a condition or on data are left out, so that no correct program is refused,
+and the iteration in a message really runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.diagnostics import NompError, error
@@ -29,9 +30,11 @@ from nomp.region import (
     Region,
     Select,
     Stmt,
+    Var,
     expressions,
     operands,
     walk,
+    walk_expr,
 )
 
 _ONE = Const(1, "int64")
@@ -40,40 +43,63 @@ Elements = tuple[int, int]
 """The first element of an array that is on the device, and the one after the last, in the host's counting."""
 
 
-def check(region: Region, scalars: Mapping[str, Number], mapped: Mapping[str, Elements]) -> None:
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop around an access.
+
+    *matters*: its counter occurs in the subscripts or in a bound.  *alone*: its bounds need no other loop's counter.
+    """
+
+    loop: For
+    trips: Expr
+    matters: bool
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An access that happens in every iteration of *loops* (outermost first), with what is needed to evaluate it."""
+
+    param: Param
+    subscripts: tuple[Expr, ...]
+    extents: tuple[Expr, ...]
+    place: Place
+    loops: tuple[Loop, ...]
+
+
+def accesses(region: Region) -> tuple[Access, ...]:
+    """The accesses to array parameters that are certain and whose subscripts follow from scalars and counters."""
+    arrays = {param.name: param for param in region.params if param.kind == "array"}
+    scalars = {param.name for param in region.params if param.kind == "scalar"}
+    found = []
+    for load, place, loops in _certain(region.body, ()):
+        known = scalars | {loop.iname for loop in loops}
+        if load.array in arrays and (access := _access(arrays[load.array], load, place, loops, known)):
+            found.append(access)
+    return tuple(found)
+
+
+def check(
+    region: Region, certain: tuple[Access, ...], scalars: Mapping[str, Number], mapped: Mapping[str, Elements]
+) -> None:
     """Raise N616 if the launch accesses an element of an array outside of what *mapped* says of it."""
-    for load, place, env in _accesses(region.body, dict(scalars)):
-        if load.array not in mapped:
-            continue
-        param = region.param(load.array)
-        element = _element(param, load, env)
-        first, last = mapped[load.array]
-        if element is not None and not first <= element < last:
-            counters = {name: value for name, value in env.items() if name not in scalars}
-            raise _outside(region, param, place, element, mapped[load.array], counters)
+    seen: dict[int, tuple[Number, ...]] = {}
+    for access in certain:
+        first, last = mapped[access.param.name]
+        for counters in _corners(access.loops, scalars, {}, seen):
+            element = _element(access, {**scalars, **counters})
+            if not first <= element < last:
+                raise _outside(region, access, element, (first, last), counters)
 
 
-def _accesses(
-    body: tuple[Stmt, ...], env: dict[str, Number]
-) -> Iterator[tuple[Load, Place, dict[str, Number]]]:
-    """The accesses that happen for certain, each with its place and the counters' values."""
+def _certain(body: tuple[Stmt, ...], loops: tuple[For, ...]) -> Iterator[tuple[Load, Place, tuple[For, ...]]]:
+    """The array accesses that happen whatever the data are, with the loops around them."""
     for stmt in body:
         for expr in (*expressions(stmt), *((stmt.target,) if isinstance(stmt, Assign) else ())):
             for load in _certain_loads(expr):
-                yield load, load.place if load.place.line else stmt.place, env
+                yield load, load.place if load.place.line else stmt.place, loops
         if isinstance(stmt, For) and not any(isinstance(s, Break | Continue) for s in walk(stmt.body)):
-            for value in _extremes(stmt, env):
-                yield from _accesses(stmt.body, {**env, stmt.iname: value})
-
-
-def _extremes(loop: For, env: Mapping[str, Number]) -> list[Number]:
-    """The counter's value in the first and in the last iteration; nothing if there is none or it is not known."""
-    trips = trip_count(loop)
-    if not is_launch_expr(trips, set(env)):
-        return []
-    count = int(evaluate(trips, env))
-    which = sorted({0, count - 1}) if count > 0 else []
-    return [evaluate(last_value(loop, Const(trip, "int64")), env) for trip in which]
+            yield from _certain(stmt.body, (*loops, stmt))
 
 
 def _certain_loads(expr: Expr) -> Iterator[Load]:
@@ -87,27 +113,62 @@ def _certain_loads(expr: Expr) -> Iterator[Load]:
         yield from _certain_loads(operand)
 
 
-def _element(param: Param, load: Load, env: Mapping[str, Number]) -> int | None:
-    """The element that *load* accesses, counted from the array's first; None if the values at hand do not tell."""
-    extents = param.shape[1:]
-    known = set(env)
-    if not all(expr is not None and is_launch_expr(expr, known) for expr in (*load.index, *extents)):
+def _access(param: Param, load: Load, place: Place, loops: tuple[For, ...], known: set[str]) -> Access | None:
+    extents = tuple(extent for extent in param.shape[1:] if extent is not None)
+    trips = tuple(trip_count(loop) for loop in loops)
+    if not all(is_launch_expr(expr, known) for expr in (*load.index, *extents, *trips)):
         return None
+    named = {n.name for e in (*load.index, *trips) for n in walk_expr(e) if isinstance(n, Var)}
+    outside = known - {loop.iname for loop in loops}
+    around = tuple(
+        Loop(loop, trip, loop.iname in named, is_launch_expr(trip, outside))
+        for loop, trip in zip(loops, trips, strict=True)
+    )
+    return Access(param, load.index, extents, place, around)
+
+
+def _corners(
+    loops: tuple[Loop, ...], scalars: Mapping[str, Number], counters: dict[str, Number],
+    seen: dict[int, tuple[Number, ...]],
+) -> Iterator[dict[str, Number]]:  # fmt: skip
+    """The counters' values in the first and last iterations of all *loops* that matter; none if one does not run.
+
+    *seen* holds the values of loops whose bounds need no counter.
+    """
+    if not loops:
+        yield counters
+        return
+    loop = loops[0]
+    values = seen.get(id(loop.loop)) if loop.alone else None
+    if values is None:
+        values = seen[id(loop.loop)] = tuple(_extremes(loop, {**scalars, **counters}))
+    for value in values if loop.matters else values[:1]:
+        yield from _corners(loops[1:], scalars, {**counters, loop.loop.iname: value}, seen)
+
+
+def _extremes(loop: Loop, env: Mapping[str, Number]) -> Iterator[Number]:
+    """The counter's value in the first and in the last iteration; nothing if there is none."""
+    trips = int(evaluate(loop.trips, env))
+    for trip in sorted({0, trips - 1}) if trips > 0 else ():
+        yield evaluate(last_value(loop.loop, Const(trip, "int64")), env)
+
+
+def _element(access: Access, env: Mapping[str, Number]) -> int:
+    """The element accessed, counted from the array's first, rows one after the other."""
     element = 0
-    for subscript, extent in zip(load.index, (_ONE, *extents), strict=True):
-        assert extent is not None
+    for subscript, extent in zip(access.subscripts, (_ONE, *access.extents), strict=True):
         element = element * int(evaluate(extent, env)) + int(evaluate(subscript, env))
     return element
 
 
 def _outside(
-    region: Region, param: Param, place: Place, element: int, mapped: Elements, counters: Mapping[str, Number]
+    region: Region, access: Access, element: int, mapped: Elements, counters: Mapping[str, Number]
 ) -> NompError:
-    name, (first, last) = param.host or param.name, mapped
+    name, (first, last) = access.param.host or access.param.name, mapped
     where = ", ".join(f"{counter} = {value}" for counter, value in counters.items())
     message = f"kernel '{region.name}' accesses element {element} of '{name}'{f' ({where})' if where else ''}"
     message += f", of which only [{first}, {last}) is on the device"
-    direction = "to" if param.reads else "alloc"
+    direction = "to" if access.param.reads else "alloc"
     wanted = f"{name}[{min(first, element)}, {max(last, element + 1)}]"
     step = f"map all that the loop uses: #pragma nomp update({direction} : {wanted})"
-    return error("N616", message, region.span(place), help=step)
+    return error("N616", message, region.span(access.place), help=step)

@@ -18,6 +18,8 @@ Backends = Mapping[str, Callable[[], Backend]]
 _PREFERENCE = (("cuda", True), ("hip", True), ("opencl", True), ("opencl", False))
 """The order of ``auto``: backends, and whether a GPU is meant."""
 
+_LISTED = "nomp devices lists the platforms and devices"
+
 
 def open_device(settings: Settings, backends: Backends) -> Device:
     """The device that *settings* name.
@@ -33,7 +35,7 @@ def open_device(settings: Settings, backends: Backends) -> Device:
         with driver_errors(f"opening device {settings.device} of platform {settings.platform} with {settings.backend}"):
             return _open(backends[settings.backend](), settings)
     except NoSuchDevice as reason:
-        raise error("N614", str(reason), help="nomp devices lists the platforms and devices") from reason
+        raise error("N614", str(reason), help=_LISTED) from reason
 
 
 def _open(backend: Backend, settings: Settings) -> Device:
@@ -47,6 +49,10 @@ def _first_usable(settings: Settings, backends: Backends) -> Device:
             return backend.open(platform, number)
         except BackendError as reason:
             reasons.append(f"{backend.name}, {info.name}: {reason}")
+    if not reasons and (settings.platform, settings.device) != (0, 0):
+        platform, device = settings.platform, settings.device
+        wrong = f"Device id {device} passed into" if device else f"Platform id {platform} provided to"
+        raise error("N614", f"{wrong} libnomp is not valid.", help=_LISTED)
     notes = tuple(Note(reason) for reason in reasons)
     step = "install a driver, or a CPU device with 'pip install pyopencl[pocl]'; nomp devices shows what there is"
     raise error("N615", "no backend has a device that can be used", notes=notes, help=step)

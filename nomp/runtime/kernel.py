@@ -3,8 +3,9 @@
 In: a `Region` and one host address for each of its parameters.  Out: enqueued kernels, and, once they are done, the
 cells and counters that the host reads afterwards.  `runtime.session` keeps one `Kernel` for each region.
 
-What a launch needs follows from the scalars' bytes, the array pointers and their map entries.  As long as these stay
-the same the plan of the last launch is used again, so that a repeated launch only reads the scalars and enqueues.
+What a launch needs follows from the scalars' bytes, the array pointers and their map entries.  Where these have been
+the same not long ago the plan of that launch is used again, so that a repeated launch, also one of a program that swaps
+two arrays, only reads the scalars and enqueues.
 """
 
 from __future__ import annotations
@@ -59,12 +60,15 @@ class Plan:
     counters: tuple[tuple[int, bytes], ...] = ()
 
 
+MAX_PLANS = 16
+"""How many plans a kernel keeps; the oldest goes."""
+
 Situation = tuple[bytes, tuple[int, ...], tuple[Entry | None, ...]]
 """The scalars' bytes, the array pointers and the map entries behind them."""
 
 
 class Kernel:
-    """A region, its compiled variants, and the plan of its last launch."""
+    """A region, its compiled variants, and the plans of its last launches."""
 
     def __init__(self, region: Region) -> None:
         self.region = region
@@ -77,8 +81,8 @@ class Kernel:
         self._cells = [Cell(region, i) for i, p in places if p.kind == "cell"]
         self._counters = [(i, p) for i, p in places if p.kind == "counter"]
         self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
-        self._situation: Situation | None = None
-        self._plan = Plan()
+        self._accesses = bounds.accesses(region)
+        self._plans: dict[Situation, Plan] = {}
 
     def run(self, context: Context, addresses: Sequence[int], jit: Mapping[str, Number]) -> None:
         """Launch with one host address for each parameter; scalars in *jit* have their value there.
@@ -89,21 +93,24 @@ class Kernel:
         self._check(addresses, jit)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
         situation = self._read(addresses, jit), pointers, tuple(map(context.memory.find, pointers))
-        if situation != self._situation:
-            self._situation = None
-            self._plan = self._prepare(context, situation)
-            self._situation = situation
+        plan = self._plans.get(situation) or self._remember(situation, self._prepare(context, situation))
         with driver_errors(self._launching, self.span):
-            self._launch(context, addresses)
-        for position, value in self._plan.counters:
+            self._launch(context, plan, addresses)
+        for position, value in plan.counters:
             ctypes.memmove(addresses[position], value, len(value))
 
-    def _launch(self, context: Context, addresses: Sequence[int]) -> None:
+    def _remember(self, situation: Situation, plan: Plan) -> Plan:
+        if len(self._plans) >= MAX_PLANS:
+            del self._plans[next(iter(self._plans))]
+        self._plans[situation] = plan
+        return plan
+
+    def _launch(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
         device, memory = context.device, context.memory
-        elements = [addresses[c.position] + offset for c, offset in zip(self._cells, self._plan.cells, strict=True)]
+        elements = [addresses[c.position] + offset for c, offset in zip(self._cells, plan.cells, strict=True)]
         for cell, element in zip(self._cells, elements, strict=True):
             cell.load(device, memory, element)
-        for launch in self._plan.launches:
+        for launch in plan.launches:
             launch.launch()
         for cell, element in zip(self._cells, elements, strict=True):
             cell.store(device, memory, element)
@@ -124,7 +131,7 @@ class Kernel:
         for cell in self._cells:
             cell.release(context.device)
         self._programs.clear()
-        self._situation = None
+        self._plans.clear()
 
     # ------------------------------------------------------------------------------------------- host to values
 
@@ -195,7 +202,7 @@ class Kernel:
             if entry is not None:
                 size = SIZES[param.dtype]
                 mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size
-        bounds.check(self.region, scalars, mapped)
+        bounds.check(self.region, self._accesses, scalars, mapped)
         variant = ranges.choose(self.region, scalars, any(offsets.values()))
         return self.compile(context, scalars, variant).bind(scalars, buffers, offsets)
 

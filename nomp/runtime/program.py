@@ -43,7 +43,7 @@ class Program:
         """Compile *source*.  Raises N521, at *span*, with the device compiler's log and the source it refused."""
         self._device = device
         self._source = source
-        self._scratch: dict[str, tuple[int, Any]] = {}
+        self._scratch: dict[str, list[tuple[int, Any]]] = {}
         types = {value.name: value.dtype for value in source.values}
         signatures = {
             launch.entry: [types[a.name] if a.kind == "value" else None for a in launch.arguments]
@@ -80,18 +80,19 @@ class Program:
         return Ready(self._kernels[launch.entry], grid, block, chosen)
 
     def _scratch_buffer(self, name: str, nbytes: int) -> Any:
-        size, buffer = self._scratch.get(name, (0, None))
-        if size < nbytes or buffer is None:
-            if buffer is not None:
-                self._device.free(buffer)
-            buffer = self._device.alloc(max(nbytes, 1))
-            self._scratch[name] = (nbytes, buffer)
-        return buffer
+        """A buffer of at least *nbytes*.  One that is outgrown is kept, because earlier launches may be repeated; as
+        the size at least doubles, the outgrown ones together are no larger than the newest."""
+        sizes = self._scratch.setdefault(name, [])
+        if not sizes or sizes[-1][0] < nbytes:
+            size = max(nbytes, 2 * sizes[-1][0] if sizes else 1)
+            sizes.append((size, self._device.alloc(size)))
+        return sizes[-1][1]
 
     def release(self) -> None:
         """Free the scratch buffers."""
-        for _, buffer in self._scratch.values():
-            self._device.free(buffer)
+        for sizes in self._scratch.values():
+            for _, buffer in sizes:
+                self._device.free(buffer)
         self._scratch.clear()
 
 

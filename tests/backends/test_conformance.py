@@ -135,6 +135,16 @@ def test_an_untouched_buffer_may_be_none(device: Device, dialect: Dialect, buffe
     assert download(device, buffer, "float64", 1) == [5]
 
 
+def test_kernels_take_addresses_inside_a_buffer_where_pointers_are_numbers(
+    device: Device, dialect: Dialect, buffer: Any
+) -> None:
+    if not device.info.pointer_arithmetic:
+        pytest.skip("buffers of this backend are objects")
+    kernel = device.compile(dialect.entry("one", "global double *a", "a[0] = 5; a[-1] = 4;"), {"one": [None]})["one"]
+    kernel.launch((1,), (1,), [buffer + 16])
+    assert list(download(device, buffer, "float64", 2, offset=8)) == [4, 5]
+
+
 def test_two_entry_points_and_two_programs(device: Device, dialect: Dialect, buffer: Any) -> None:
     def program(factor: int) -> str:
         double = dialect.entry("scale", "global double *a", f"a[0] *= {factor};")

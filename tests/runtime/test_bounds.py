@@ -21,7 +21,7 @@ from nomp.region import (
     Stmt,
     Var,
 )
-from nomp.runtime.bounds import Elements, check
+from nomp.runtime.bounds import Elements, accesses, check
 
 I, J, N = Var("i", "int32"), Var("j", "int32"), Var("n", "int32")  # noqa: E741
 LINE = "for (int i = 0; i < n; i++) a[i + 1] = 0;"
@@ -57,7 +57,8 @@ def problem(mapped: Elements, *body: Stmt, n: int = 10, shape: tuple[Expr | None
     arrays = Param("a", "float64", "array", "a", shape, writes=True), Param("p", "int32", "array", "p", (None,))
     params = (Param("n", "int32"), *arrays)
     try:
-        check(Region("k", "b.c", 1, params, body), {"n": n}, {"a": mapped})
+        region = Region("k", "b.c", 1, params, body)
+        check(region, accesses(region), {"n": n}, {"a": mapped, "p": (0, 10)})
     except NompError as error:
         return str(error)
     return None

@@ -30,7 +30,7 @@ from nomp.region import (
     Var,
 )
 from nomp.runtime.cells import identity
-from nomp.runtime.kernel import Context, Kernel
+from nomp.runtime.kernel import MAX_PLANS, Context, Kernel
 from nomp.runtime.memory import ALLOC, FREE, FROM, TO, AddressMap
 
 ONE = Const(1, "int64")
@@ -317,11 +317,12 @@ def test_jit_values_may_be_given_instead_of_addresses() -> None:
 def test_scratch_is_kept_and_grows() -> None:
     made = source(Argument("scratch", "t"), scratch=(Scratch("t", "float32", N),))
     bench, kernel, n = Bench(made), Kernel(region(SCALAR_N)), ctypes.c_int(0)
-    for size in (10, 5, 20, 20):
+    for size in (10, 5, 11, 20, 10, 100):
         n.value = size
         kernel.run(bench.context, [address(n)], {})
-    assert [len(buffer) for _, _, buffer in bench.launched] == [40, 40, 80, 80]
-    assert len(bench.device.live) == 1
+        assert any(bench.launched[-1][2] is buffer for buffer in bench.device.live)
+    assert [len(buffer) for _, _, buffer in bench.launched] == [40, 40, 80, 80, 40, 400]
+    assert len(bench.device.live) == 3
     kernel.release(bench.context)
     assert bench.device.live == []
 
@@ -335,6 +336,27 @@ def test_a_repeated_launch_only_launches() -> None:
     kernel.run(bench.context, [address(n), address(a)], {})
     assert bench.device.log == before
     assert bench.launched[0] == bench.launched[1]
+
+
+def test_swapping_arrays_makes_no_new_plans() -> None:
+    a, b = np.arange(4.0), np.arange(4.0) + 10
+    second = replace(ARRAY_A, name="b", host="b")
+    made = source(Argument("buffer", "a"), Argument("buffer", "b"))
+    bench, n, kernel = Bench(made), ctypes.c_int(4), Kernel(region(SCALAR_N, ARRAY_A, second))
+    for x in (a, b):
+        bench.memory.update(address(x), 0, 4, 8, TO)
+    for _ in range(100):
+        kernel.run(bench.context, [address(n), address(a), address(b)], {})
+        a, b = b, a
+    assert len(kernel._plans) == 2
+    assert bench.launched[0][2:] == bench.launched[98][2:] == bench.launched[1][:1:-1] == bench.launched[99][:1:-1]
+
+
+def test_plans_do_not_pile_up() -> None:
+    bench, kernel, n = Bench(source()), Kernel(region(SCALAR_N)), ctypes.c_int(0)
+    for n.value in range(1, 100):
+        kernel.run(bench.context, [address(n)], {})
+    assert len(kernel._plans) == MAX_PLANS and len(bench.launched) == 99
 
 
 # ------------------------------------------------------------------------------------------------------------ errors

@@ -213,6 +213,15 @@ def test_auto_keeps_to_the_numbers_given() -> None:
     assert opened(opencl, argv=("--nomp-platform", "1", "--nomp-device", "1")) == "opencl 1.1"
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [("device", "Device id 9 passed into libnomp is not valid."), ("platform", "Platform id 9 provided to libnomp")],
+)
+def test_auto_refuses_numbers_that_no_backend_has(option: str, message: str) -> None:
+    text = refusal(Bench().session.init, ["app", f"--nomp-{option}", "9"])
+    assert "[N614]" in text and message in text
+
+
 def test_a_backend_by_name() -> None:
     cuda, opencl = FakeBackend("cuda", [["gpu"]]), FakeBackend("opencl", [["cpu", "gpu"]])
     assert opened(cuda, opencl, argv=("--nomp-backend", "OpenCL", "--nomp-device", "1")) == "opencl 0.1"
