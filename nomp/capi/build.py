@@ -11,6 +11,7 @@ it, nomp is not installed yet.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -85,7 +86,8 @@ def _glue(scratch: Path) -> Path:
     ffi.embedding_init_code(INIT_CODE)
     ffi.set_source("_nomp_bridge", '#include "bridge.h"')
     path = scratch / "bridge.c"
-    ffi.emit_c_code(str(path))
+    with contextlib.redirect_stdout(None):  # cffi announces what it does
+        ffi.emit_c_code(str(path))
     return path
 
 
@@ -95,7 +97,7 @@ def _compile(compiler: list[str], python_library: Path, glue: Path, output: Path
     command = [
         *compiler, "-shared", "-fPIC", "-O2", "-g", "-fvisibility=hidden", "-pthread", "-Wall", "-Wextra",
         "-Wno-unused-parameter", "-Wno-missing-field-initializers", "-Wno-sign-compare", "-Wno-cast-function-type",
-        f"-DNOMP_BUILD_PYTHON={_c_string(sys.executable)}",
+        "-D_GNU_SOURCE", f"-DNOMP_BUILD_PYTHON={_c_string(sys.executable)}",
         *(f"-I{folder}" for folder in dict.fromkeys(folders)),
         *(f"libnomp/src/{source}" for source in SOURCES), str(glue),
         "-o", str(output), "-Wl,-soname,libnomp.so", "-Wl,--version-script=libnomp/src/exports.map",

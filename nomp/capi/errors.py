@@ -72,6 +72,7 @@ RULES = {
     "N608": Rule(MAP_POINTER),
     "N611": Rule(None),
     "N612": Rule(GRID_SIZE, "Unable to evaluate grid sizes from loopy kernel."),
+    "N616": Rule(MAP_POINTER),
 }
 
 

@@ -51,6 +51,11 @@ def test_python_that_is_not_there(run: Run) -> None:
     assert re.search(rf"\[Error\] libnomp/src/python\.c:\d+ {re.escape(text)} installed in\.\n", done.stderr)
 
 
+def test_variables_that_libnomp_needs_do_no_harm(run: Run) -> None:
+    done = run("update.c", PYTHONHOME="/no/such/folder", PYTHONPATH="/no/such/folder")
+    assert (done.returncode, done.stdout) == (0, "done\n")
+
+
 def test_python_without_nomp(run: Run, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)
     python = tmp_path / "empty" / "bin" / "python3"

@@ -62,4 +62,4 @@ def test_pkg_config_file_is_relative_to_itself(tmp_path: Path) -> None:
     build._fill_in("nomp.pc.in", tmp_path / "nomp.pc", "1.2")
     text = (tmp_path / "nomp.pc").read_text()
     assert "Version: 1.2\n" in text
-    assert "libdir=${pcfiledir}/.." in text
+    assert text.startswith("prefix=${pcfiledir}/../..\n")

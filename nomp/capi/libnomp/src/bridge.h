@@ -5,8 +5,6 @@
 #ifndef NOMP_BRIDGE_H
 #define NOMP_BRIDGE_H
 
-#define _GNU_SOURCE /* dladdr */
-
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h> /* environ */

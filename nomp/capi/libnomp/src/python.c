@@ -59,17 +59,28 @@ static void make_symbols_global(void) {
   if (dladdr((void *)&Py_IsInitialized, &info)) dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
+/* PYTHONHOME, which libnomp needs, would make Python look for its library, and for nomp, somewhere else. */
+static int environment_fits(void) { return getenv("PYTHONHOME") == NULL; }
+
+static PyStatus preinitialize(void) {
+  PyPreConfig config;
+  PyPreConfig_InitPythonConfig(&config);
+  config.configure_locale = 0, config.coerce_c_locale = 0, config.utf8_mode = 1;
+  config.use_environment = environment_fits();
+  return Py_PreInitialize(&config);
+}
+
 static PyStatus start_as(const char *python) {
-  PyPreConfig before;
-  PyPreConfig_InitPythonConfig(&before);
-  before.configure_locale = 0, before.coerce_c_locale = 0, before.utf8_mode = 1;
-  PyStatus status = Py_PreInitialize(&before);
+  PyStatus status = preinitialize();
   if (PyStatus_Exception(status)) return status;
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
   config.install_signal_handlers = 0, config.configure_c_stdio = 0, config.parse_argv = 0;
   config.buffered_stdio = 0; /* nobody would flush what scripts print */
-  status = PyConfig_SetBytesString(&config, &config.program_name, python);
+  config.use_environment = environment_fits();
+  const char *folders = config.use_environment ? NULL : getenv("PYTHONPATH");
+  if (folders) status = PyConfig_SetBytesString(&config, &config.pythonpath_env, folders);
+  if (!PyStatus_Exception(status)) status = PyConfig_SetBytesString(&config, &config.program_name, python);
   if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   return status;
