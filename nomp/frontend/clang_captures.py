@@ -115,7 +115,8 @@ def capture(ctx: Context, uses: Uses, site: Site) -> None:
         outer = ast.key(path.root) not in uses.declared
         if outer and path.key not in uses.counters.loops:
             with ctx.collecting():
-                _refuse_alias(ctx, cursor, path, uses)
+                if path.key not in ctx.locals:
+                    _refuse_alias(ctx, cursor, path, uses)
                 capture_path(ctx, cursor, path, site)
 
 
@@ -124,6 +125,7 @@ def _refuse_alias(ctx: Context, cursor: Cursor, path: Path, uses: Uses) -> None:
     for _, other in uses.paths:
         same = path.field is not None and other.field is not None and path.field == other.field
         if same and other.key != path.key and other.key in ctx.written and "*" in (*path.key, *other.key):
+            ctx.locals[path.key] = None
             advice = "copy one of the two to a variable before the loop"
             message = f"'{path.host}' may be the same variable as '{other.host}', which the loop writes"
             raise ctx.refusal("N211", cursor, message, advice)

@@ -77,6 +77,7 @@ def _function_parameters(ctx: Context, site: Site, uses: Uses) -> None:
         path = Path(ast.key(declared), declared.spelling, declared.spelling, declared.type, declared)
         with ctx.collecting():
             if path.key in uses.written and dtype_of(path.type):
+                ctx.locals[path.key] = None
                 advice = "the caller cannot see the change: use a local variable, or a pointer and reduce"
                 raise ctx.refusal("N212", uses.written[path.key], f"parameter '{path.host}' is written", advice)
             capture_path(ctx, declared, path, site)

@@ -1,0 +1,317 @@
+"""Every refusal of the C front end, as the user sees it: the golden files hold the messages, carets included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from reading import messages
+
+ROOT = Path(__file__).parents[2]
+PREFIX = """\
+#include <math.h>
+#include <stdio.h>
+struct P { double x; double *q; unsigned bits : 3; int n; };
+int own(int x);
+double g[4];
+"""
+HEAD = """\
+void f(int n, int m, double *a, double *b, int *k, struct P *p, struct P s, double **pp) {
+  int i, j; double t = 0;
+"""
+
+ERRORS = {
+    "compile": """\
+  undeclared = 3;
+  int z = ;""",
+    "no-loop-while": """\
+#pragma nomp for
+  while (n) n--;""",
+    "no-loop-block": """\
+#pragma nomp for
+  { n = 0; }""",
+    "no-loop-end": "#pragma nomp for",
+    "no-loop-declaration": """\
+#pragma nomp for
+  int z = 0;
+  for (i = 0; i < n; i++) a[i] = z;""",
+    "no-loop-line": """\
+#pragma nomp for
+#pragma nomp for
+  for (i = 0; i < n; i++) a[i] = 0;""",
+    "no-loop-call": """\
+#pragma nomp for
+  own(n);""",
+    "macro-holds-more": """\
+#define TWO(x) x; n = 2
+#pragma nomp for
+  for (int i = 0; i < n; i++) TWO(a[i] = 3);""",
+    "define-inside": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+#define Z 3
+    a[i] = Z;
+  }
+  m = Z;""",
+    "ifdef-inside": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++)
+#ifndef Z
+    a[i] = 0;
+#else
+    a[i] = 1;
+#endif""",
+    "from-macro": """\
+#define LOOP _Pragma("nomp for") for
+  LOOP (int i = 0; i < n; i++) a[i] = 0;""",
+    "from-macro-argument": """\
+#define DO(x) _Pragma(#x)
+  DO(nomp sync)""",
+    "nested": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+#pragma nomp sync
+    a[i] = 0;
+  }""",
+    "one-statement": """\
+  if (n)
+#pragma nomp sync
+    n = 0;""",
+    "header-two-declared": """\
+#pragma nomp for
+  for (int i = 0, j = 1; i < n; i++) a[i] = j;""",
+    "header-two-counters": """\
+#pragma nomp for
+  for (i = 0, j = 1; i < n; i++) a[i] = 0;""",
+    "header-two-steps": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++, j++) a[i] = 0;""",
+    "header-missing": """\
+#pragma nomp for
+  for (;;) a[0] = 0;""",
+    "header-no-start": """\
+#pragma nomp for
+  for (int i; i < n; i++) a[i] = 0;""",
+    "header-start-element": """\
+#pragma nomp for
+  for (k[0] = 0; k[0] < n; k[0]++) a[0] = 0;""",
+    "header-start-other": """\
+#pragma nomp for
+  for (n; i < n; i++) a[i] = 0;""",
+    "header-decrement-in-condition": """\
+#pragma nomp for
+  for (int i = n; i-- > 0; i--) a[i] = 0;""",
+    "header-condition": """\
+#pragma nomp for
+  for (int i = 0; i < n && a[i] > 0; i++) a[i] = 0;""",
+    "header-equal": """\
+#pragma nomp for
+  for (int i = 0; i == n; i++) a[i] = 0;""",
+    "header-step": """\
+#pragma nomp for
+  for (int i = 1; i < n; i *= 2) a[i] = 0;""",
+    "header-step-other": """\
+#pragma nomp for
+  for (int i = 1; i < n; i = n + 1) a[i] = 0;""",
+    "header-step-zero": """\
+#pragma nomp for
+  for (int i = 1; i < n; i += 0) a[i] = 0;""",
+    "header-step-float": """\
+#pragma nomp for
+  for (int i = 1; i < n; i += 0.5) a[i] = 0;""",
+    "header-bound-of-counter": """\
+#pragma nomp for
+  for (int i = 0; i < n - i; i++) a[i] = 0;""",
+    "header-float-counter": """\
+#pragma nomp for
+  for (double x = 0; x < n; x++) a[0] = x;""",
+    "header-float-bound": """\
+#pragma nomp for
+  for (int i = 0; i < 0.5 * n; i++) a[i] = 0;""",
+    "header-pointer": """\
+#pragma nomp for
+  for (double *q = a; q < b; q++) *q = 0;""",
+    "counter-changes": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) { a[i] = 0; i++; }""",
+    "counter-twice": """\
+#pragma nomp for
+  for (i = 0; i < n; i++) for (i = 0; i < n; i++) a[i] = 0;""",
+    "bound-changes": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) for (int j = 0; j < k[i]; j++) k[j] = 0;""",
+    "jumps": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    if (a[i]) break;
+    while (n) { }
+    do { } while (0);
+    switch (n) { case 1: ; }
+    goto x;
+    x: a[i] = 0;
+    return;
+    __asm__("nop");
+  }""",
+    "calls": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    printf("%d", i);
+    a[i] = own(i) + fmodl(i, 1);
+  }""",
+    "call-pointer": """\
+  int (*h)(int) = own;
+#pragma nomp for
+  for (int i = 0; i < n; i++) k[i] = h(i);""",
+    "function-as-value": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) k[i] = own != 0;""",
+    "values": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    a[i] = b[i] = 0;
+    a[k[i]++] = 0;
+    a[i] = (i, 1);
+    if ((j = i)) a[i] = 1;
+    a[i] = b[i] += 1;
+  }""",
+    "types": """\
+  volatile int v = 0, *pv = &v; long double q = 1;
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    pv[i] = v;
+    double _Complex c = 0;
+    __int128 big = 1;
+    static int z;
+    a[i] = p->bits + q;
+    double *r = a + i;
+    struct P o;
+    o.x = 1;
+    r[0] = z;
+  }""",
+    "structs": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    p[i].x = 0;
+    a[i] = pp[i][0];
+    s = *p;
+  }""",
+    "pointers": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    a[i] = ((float *)a)[i];
+    a[i] = a == b;
+    a[i] = b - a;
+    if (a) a[i] = *(a + 1 > a ? a : b);
+  }""",
+    "pointer-changes": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) *a++ = 0;""",
+    "pointer-moves": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) { a[0] = 0; a++; }""",
+    "alias": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    p->n += i;
+    a[i] = s.n;
+    k[i] = s.n;
+  }""",
+    "scalar-written": """\
+#pragma nomp for transform("module", "function")
+  for (int i = 0; i < n; i++) t = a[i];""",
+    "counter-used": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) { for (j = 0; j < n; j++) a[j] = 0; a[i] = j; }""",
+    "counter-conditional": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) if (a[i]) for (j = 0; j < n; j++) a[j] = 0;""",
+    "counter-left": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) for (j = 0; j < n; j++) if (a[j]) break;""",
+    "counter-data": """\
+#pragma nomp for
+  for (i = 0; i < k[0]; i++) a[i] = 0;""",
+    "local-size": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) { double w[m]; w[0] = 1; a[i] = w[0]; }""",
+    "reduce-unknown": """\
+#pragma nomp for reduce("tt", "+")
+  for (int i = 0; i < n; i++) t += a[i];""",
+    "reduce-operator": """\
+#pragma nomp for reduce("t", "*")
+  for (int i = 0; i < n; i++) t += a[i];""",
+    "reduce-read": """\
+#pragma nomp for reduce("t", "+")
+  for (int i = 0; i < n; i++) { t += a[i]; b[i] = t; }""",
+    "reduce-min-as-max": """\
+#pragma nomp for reduce("t", "max")
+  for (int i = 0; i < n; i++) if (a[i] < t) t = a[i];""",
+    "reduce-truncates": """\
+#pragma nomp for reduce("n", "+")
+  for (int i = 0; i < m; i++) n += 0.5;""",
+    "reduce-unwritten": """\
+#pragma nomp for reduce("n", "+")
+  for (int i = 0; i < n; i++) a[i] = 0;""",
+    "reduce-many": """\
+#pragma nomp for reduce("a", "+")
+  for (int i = 0; i < n; i++) a[i] += b[i];""",
+    "reduce-two": """\
+#pragma nomp for reduce("a", "+")
+  for (int i = 0; i < n; i++) { a[0] += b[i]; a[1] += b[i]; }""",
+    "jit-unknown": """\
+#pragma nomp for jit(nn)
+  for (int i = 0; i < n; i++) a[i] = 0;""",
+    "jit-array": """\
+#pragma nomp for jit(a)
+  for (int i = 0; i < n; i++) a[i] = 0;""",
+    "jit-written": """\
+#pragma nomp for jit(t)
+  for (int i = 0; i < n; i++) t = a[i];""",
+    "section-unknown": "#pragma nomp update(to : a[0, n], bb[0, n])",
+    "section-extent": "#pragma nomp update(to : a, p->q, s)",
+    "expressions": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    a[i] = "abc"[0];
+    a[i] = ({ 3; });
+    a[i] = sizeof(int[n]);
+    a[i] = _Generic(1, int: 2);
+    double w[2][2] = {1, 2};
+  }""",
+    "pragma-and-loop": """\
+#pragma nomp fro
+#pragma nomp for
+  for (int i = 0; i < n; i++) a[i] = own(i);""",
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_message(name: str, golden: Callable[[str, str], None], tmp_path: Path) -> None:
+    golden(f"frontend/errors/{name}.txt", messages(tmp_path, f"{PREFIX}{HEAD}{ERRORS[name]}\n}}\n"))
+
+
+def test_pragma_outside_a_function(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+    golden("frontend/errors/outside.txt", messages(tmp_path, "int n;\n#pragma nomp sync\nint m;\n"))
+
+
+def test_error_in_a_header(tmp_path: Path) -> None:
+    (tmp_path / "bad.h").write_text("int x = ;\n")
+    text = messages(tmp_path, '#include "bad.h"\n')
+    assert text.startswith("bad.h:1:9: error: expected expression [N201]\n    1 | int x = ;\n      |         ^\nhelp: ")
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    assert messages(tmp_path, '#include "nowhere.h"\n').startswith(
+        "t.c:1:10: error: 'nowhere.h' file not found [N201]\n    1 | #include \"nowhere.h\"\n      |          ^\nhelp: "
+    )
+
+
+def test_every_code_has_a_page_and_a_message() -> None:
+    sources = "".join(file.read_text() for file in (ROOT / "nomp" / "frontend").glob("*.py"))
+    codes = set(re.findall(r'"(N2\d\d)"', sources))
+    shown = "".join(file.read_text() for file in (ROOT / "tests" / "golden" / "frontend" / "errors").glob("*.txt"))
+    assert codes == {code for code in codes if f"[{code}]" in shown}
+    for code in codes:
+        assert (ROOT / "nomp" / "codes" / f"{code}.md").read_text().startswith(f"# {code}: ")
