@@ -8,7 +8,22 @@ from typing import Any
 import numpy as np
 
 from nomp.arithmetic import convert, evaluate
-from nomp.region import Assign, Binary, Break, Const, Continue, Declare, Expr, For, If, Load, Region, Stmt, Var, operands
+from nomp.region import (
+    Assign,
+    Binary,
+    Break,
+    Const,
+    Continue,
+    Declare,
+    Expr,
+    For,
+    If,
+    Load,
+    Region,
+    Stmt,
+    Var,
+    operands,
+)
 
 
 class Stop(Exception):

@@ -15,6 +15,8 @@ from nomp.config import Settings
 from nomp.device_source import Variant
 from nomp.region import Region
 
+PLAIN = Variant()
+
 
 @cache
 def device() -> Any:
@@ -26,7 +28,7 @@ def run(
     region: Region,
     scalars: Mapping[str, int | float],
     arrays: Mapping[str, np.ndarray],
-    variant: Variant = Variant(),
+    variant: Variant = PLAIN,
     jit: Mapping[str, int | float] | None = None,
 ) -> None:
     """Run *region*; *arrays* (and cells, as arrays of one) are updated in place."""
@@ -39,7 +41,7 @@ def run(
         device().copy_to(buffers[name], 0, array.ctypes.data, array.nbytes)
     tables: dict[str, Mapping[str, Any]] = {"buffer": buffers, "value": values, "scratch": scratch}
     dtypes = {v.name: v.dtype for v in source.values}
-    signatures = {l.entry: [dtypes.get(a.name) for a in l.arguments] for l in source.launches}
+    signatures = {entry.entry: [dtypes.get(a.name) for a in entry.arguments] for entry in source.launches}
     program = device().compile(source.text, signatures)
     for launch in source.launches:
         grid, block = ([int(evaluate(e, env)) for e in sizes] for sizes in (launch.grid, launch.block))

@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 import pytest
+from launch import run
 
 from nomp.arithmetic import SIZES, evaluate, is_float, limits
 from nomp.region import Assign, Binary, Call, Cast, Const, Expr, For, Load, Param, Region, Select, Unary, Var
-from launch import run
 
 INTEGERS = [name for name in SIZES if "int" in name]
 WIDE = ["int32", "int64", "uint32", "uint64", "float32", "float64"]
@@ -47,7 +47,9 @@ class Maker:
             ops = ["-"] if is_float(dtype) else ["-", "~"]
             return Unary(self.random.choice(ops), self.expr(dtype, depth - 1), dtype)
         if kind == "select":
-            return Select(self.expr("int32", depth - 1), self.expr(dtype, depth - 1), self.expr(dtype, depth - 1), dtype)
+            return Select(
+                self.expr("int32", depth - 1), self.expr(dtype, depth - 1), self.expr(dtype, depth - 1), dtype
+            )
         ops = ["+", "-", "*", "/"] if is_float(dtype) else ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
         op = self.random.choice(ops)
         right = "int32" if op in ("<<", ">>") else dtype
@@ -95,7 +97,9 @@ def rows(seed: int) -> list[dict[str, int | float]]:
                 row[f"v_{dtype}"] = np.dtype(dtype).type(rng.choice([rng.uniform(-9, 9), 0.3, 1e6])).item()
             else:
                 low, high = limits(dtype)
-                row[f"v_{dtype}"] = rng.choice([low, high, 0, 1, rng.randint(low, high), rng.randint(0, min(high, 100))])
+                row[f"v_{dtype}"] = rng.choice(
+                    [low, high, 0, 1, rng.randint(low, high), rng.randint(0, min(high, 100))]
+                )
         table.append(row)
     return table
 
@@ -152,12 +156,18 @@ def test_floating_point_is_not_regrouped() -> None:
     scaled = Binary("*", x, Binary("*", y, z, "float64"), "float64")
     less = Binary("-", x, Binary("-", y, z, "float64"), "float64")
     ratio = Binary("/", x, Binary("/", y, z, "float64"), "float64")
-    body = tuple(Assign(Load("out", (Const(k, "int64"),), "float64"), e) for k, e in enumerate((grouped, scaled, less, ratio)))
+    body = tuple(
+        Assign(Load("out", (Const(k, "int64"),), "float64"), e) for k, e in enumerate((grouped, scaled, less, ratio))
+    )
     once = For("i", "int32", Const(0, "int32"), "<", Const(1, "int32"), Const(1, "int32"), body)
-    region = Region("grouping", "x.c", 1, tuple(Param(n, "float64", "array", shape=(None,)) for n in ("a", "out")), (once,))
+    region = Region(
+        "grouping", "x.c", 1, tuple(Param(n, "float64", "array", shape=(None,)) for n in ("a", "out")), (once,)
+    )
     a, out = np.array([1.0, 1e-16, 1e-16]), np.zeros(4)
     run(region, {}, {"a": a, "out": out})
-    np.testing.assert_array_equal(out, [a[0] + (a[1] + a[2]), a[0] * (a[1] * a[2]), a[0] - (a[1] - a[2]), a[0] / (a[1] / a[2])])
+    np.testing.assert_array_equal(
+        out, [a[0] + (a[1] + a[2]), a[0] * (a[1] * a[2]), a[0] - (a[1] - a[2]), a[0] / (a[1] / a[2])]
+    )
     a, out = np.array([1e200, 1e200, 1e-200]), np.zeros(4)
     run(region, {}, {"a": a, "out": out})
     assert out[1] == 1e200 * (1e200 * 1e-200)
@@ -165,7 +175,22 @@ def test_floating_point_is_not_regrouped() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_math_functions(dtype: str) -> None:
-    names = ["sqrt", "exp", "log", "sin", "cos", "tan", "fabs", "floor", "ceil", "trunc", "cbrt", "erf", "tanh", "log1p"]
+    names = [
+        "sqrt",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "tan",
+        "fabs",
+        "floor",
+        "ceil",
+        "trunc",
+        "cbrt",
+        "erf",
+        "tanh",
+        "log1p",
+    ]
     two = ["pow", "fmin", "fmax", "fmod", "hypot", "atan2", "copysign"]
     x, y = (Load("a", (Const(k, "int64"),), dtype) for k in range(2))
     calls = [Call(name, (x,), dtype) for name in names] + [Call(name, (x, y), dtype) for name in two]

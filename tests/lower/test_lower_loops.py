@@ -14,7 +14,23 @@ from nomp import pipeline
 from nomp.config import Settings
 from nomp.device_source import Variant
 from nomp.diagnostics import NompError
-from nomp.region import Assign, Binary, Break, Cast, Const, Continue, Declare, Expr, For, If, Load, Param, Region, Stmt, Var
+from nomp.region import (
+    Assign,
+    Binary,
+    Break,
+    Cast,
+    Const,
+    Continue,
+    Declare,
+    Expr,
+    For,
+    If,
+    Load,
+    Param,
+    Region,
+    Stmt,
+    Var,
+)
 from nomp.runtime.ranges import choose, final_counters
 
 SIZE = 64
@@ -165,9 +181,19 @@ def test_break_and_continue_together() -> None:
 
 
 def test_local_arrays_and_scalars() -> None:
-    fill = loop("j", i32(0), "<", i32(8), 1, Assign(Load("t", (var("j"),), "int32"), Binary("*", var("i"), var("j"), "int32")))
+    fill = loop(
+        "j", i32(0), "<", i32(8), 1, Assign(Load("t", (var("j"),), "int32"), Binary("*", var("i"), var("j"), "int32"))
+    )
     total = Assign(var("s"), add(var("s"), Load("t", (Binary("-", i32(7), var("j_"), "int32"),), "int32")))
-    drain = loop("j_", i32(0), "<", i32(8), 1, total, Assign(Load("out", (add(var("j_"), Binary("*", i32(8), var("i"), "int32")),), "int32"), var("s")))
+    drain = loop(
+        "j_",
+        i32(0),
+        "<",
+        i32(8),
+        1,
+        total,
+        Assign(Load("out", (add(var("j_"), Binary("*", i32(8), var("i"), "int32")),), "int32"), var("s")),
+    )
     body = (Declare("t", "int32", (i32(8),)), Declare("s", "int32", (), i32(0)), fill, drain)
     check((loop("i", i32(0), "<", i32(4), 1, *body),), {})
 
@@ -189,7 +215,9 @@ class Nests:
         kinds: list[Callable[[], Stmt]] = [
             lambda: count(self.index(counters)),
             lambda: Assign(Load("data", (self.index(counters),), "int32"), self.scalar(counters)),
-            lambda: If(self.condition(counters), self.body(counters, depth - 1, in_inner), self.body(counters, 0, in_inner)),
+            lambda: If(
+                self.condition(counters), self.body(counters, depth - 1, in_inner), self.body(counters, 0, in_inner)
+            ),
         ]
         if depth > 0:
             kinds += [lambda: self.loop(counters, depth), lambda: self.loop(counters, depth)]
@@ -205,7 +233,9 @@ class Nests:
         small, large = self.bound(counters), Binary("+", self.bound(counters), i32(self.random.randint(0, 4)), "int32")
         relation = self.random.choice([">", ">="] if down else ["<", "<="])
         first, last = (large, small) if down else (small, large)
-        return loop(name, first, relation, last, -step if down else step, *self.body([*counters, name], depth - 1, True))
+        return loop(
+            name, first, relation, last, -step if down else step, *self.body([*counters, name], depth - 1, True)
+        )
 
     def bound(self, counters: list[str]) -> Expr:
         choices: list[Expr] = [i32(self.random.randint(0, 4)), var("n")]
@@ -220,10 +250,14 @@ class Nests:
         return Binary("&", chosen, i32(SIZE - 1), "int32") if self.random.random() < 0.5 else chosen
 
     def scalar(self, counters: list[str]) -> Expr:
-        return add(Binary("&", Load("data", (self.index(counters),), "int32"), i32(7), "int32"), i32(self.random.randint(0, 3)))
+        return add(
+            Binary("&", Load("data", (self.index(counters),), "int32"), i32(7), "int32"), i32(self.random.randint(0, 3))
+        )
 
     def condition(self, counters: list[str]) -> Expr:
-        left = self.random.choice([var("n"), *[var(c) for c in counters], Load("data", (self.index(counters),), "int32")])
+        left = self.random.choice(
+            [var("n"), *[var(c) for c in counters], Load("data", (self.index(counters),), "int32")]
+        )
         return Binary(self.random.choice(["<", ">", "==", "!="]), left, i32(self.random.randint(0, 5)), "int32")
 
 

@@ -1,0 +1,143 @@
+"""The two-stage default of reductions: any operator, type, trip count and body, the initial value included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from interpreter import Interpreter
+from launch import device, run
+
+from nomp import pipeline, reduction
+from nomp.arithmetic import cast
+from nomp.config import Settings
+from nomp.device_source import Variant
+from nomp.region import (
+    Assign,
+    Binary,
+    Clauses,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Param,
+    Reduction,
+    Region,
+    Select,
+    Stmt,
+    Var,
+)
+
+
+def promoted(dtype: str) -> str:
+    return dtype if dtype.endswith(("32", "64")) else "int32"
+
+
+def step(op: str, cell: Var, term: Expr) -> Assign:
+    """``cell = cell OP term`` with C's conversions."""
+    if op in ("min", "max"):
+        return Assign(cell, Select(Binary("<" if op == "min" else ">", term, cell, "int32"), term, cell, cell.dtype))
+    wide = promoted(cell.dtype)
+    result = "int32" if op in ("&&", "||") else wide
+    return Assign(cell, cast(Binary(op, cast(cell, wide), cast(term, wide), result), cell.dtype))
+
+
+def region(loop: For, *cells: tuple[str, str, str], data: str = "int32") -> Region:
+    params = (
+        Param("n", "int32"),
+        Param("a", data, "array", shape=(None,)),
+        *(Param(name, dtype, "cell", writes=True) for name, dtype, _ in cells),
+    )
+    clauses = Clauses(reductions=tuple(Reduction(name, op) for name, _, op in cells))
+    return Region("reduced", "x.c", 1, params, (loop,), clauses)
+
+
+def counted(body: tuple[Stmt, ...], counter: str = "int32", by: int = 1) -> For:
+    return For("i", counter, Const(0, counter), "<", cast(Var("n", "int32"), counter), Const(by, counter), body)
+
+
+def check(tested: Region, n: int, values: np.ndarray, start: dict[str, np.ndarray], exact: bool = True) -> None:
+    assert reduction.is_pure(tested)
+    expected = {"a": values, **{name: value.copy() for name, value in start.items()}}
+    Interpreter(tested, {"n": n}, expected).run()
+    actual = {"a": values, **{name: value.copy() for name, value in start.items()}}
+    run(tested, {"n": n}, actual)
+    for name in start:
+        if exact:
+            np.testing.assert_array_equal(actual[name], expected[name])
+        else:
+            np.testing.assert_allclose(actual[name], expected[name], rtol=1e-4)
+
+
+INTEGERS = ["int32", "uint8", "int64", "uint64"]
+CASES = [(op, dtype) for op in ("+", "*", "min", "max", "&&", "||") for dtype in [*INTEGERS, "float32", "float64"]]
+
+
+@pytest.mark.parametrize(("op", "dtype"), CASES + [(op, dtype) for op in "&|^" for dtype in INTEGERS])
+def test_operators(op: str, dtype: str) -> None:
+    loop = counted((step(op, Var("s", dtype), Load("a", (Var("i", "int32"),), dtype)),))
+    values = np.random.default_rng(1).integers(1, 4, 300).astype(dtype)
+    exact = not dtype.startswith("float") or op != "*"
+    for n in (0, 1, 300) if op in ("+", "max") else (37,):
+        tested = region(loop, ("s", dtype, op), data=dtype)
+        check(tested, n, values, {"s": np.array([5], dtype)}, exact)
+
+
+def test_several_reductions_with_conditions_and_an_inner_loop() -> None:
+    i, j = Var("i", "int32"), Var("j", "int32")
+    term = Load("a", (i,), "int32")
+    inner = For(
+        "j", "int32", Const(0, "int32"), "<", i, Const(7, "int32"), (step("+", Var("t", "int64"), cast(j, "int64")),)
+    )
+    loop = counted((If(Binary(">", term, Const(2, "int32"), "int32"), (step("+", Var("s", "int32"), term),)), inner))
+    values = np.arange(200, dtype="int32") % 5
+    tested = region(loop, ("s", "int32", "+"), ("t", "int64", "+"))
+    check(tested, 200, values, {"s": np.array([3], "int32"), "t": np.array([-9], "int64")})
+
+
+@pytest.mark.parametrize(
+    ("counter", "by", "n"), [("uint8", 1, 250), ("uint8", 3, 200), ("uint32", 1, 77), ("int64", 2, 150)]
+)
+def test_counters(counter: str, by: int, n: int) -> None:
+    loop = counted((step("+", Var("s", "int32"), Load("a", (Var("i", counter),), "int32")),), counter, by)
+    check(region(loop, ("s", "int32", "+")), n, np.arange(300, dtype="int32"), {"s": np.array([1], "int32")})
+
+
+def test_downwards() -> None:
+    body = (step("+", Var("s", "int32"), Load("a", (Var("i", "int32"),), "int32")),)
+    loop = For("i", "int32", Var("n", "int32"), ">=", Const(0, "int32"), Const(-2, "int32"), body)
+    check(region(loop, ("s", "int32", "+")), 101, np.arange(300, dtype="int32"), {"s": np.array([1], "int32")})
+
+
+def test_the_same_bits_on_every_run() -> None:
+    loop = counted((step("+", Var("s", "float32"), Load("a", (Var("i", "int32"),), "float32")),))
+    values = np.random.default_rng(2).random(5000).astype("float32")
+    results = set()
+    for _ in range(3):
+        cell = np.array([0.25], "float32")
+        run(region(loop, ("s", "float32", "+"), data="float32"), {"n": 5000}, {"a": values, "s": cell})
+        results.add(cell.tobytes())
+    assert len(results) == 1
+
+
+def test_a_region_that_does_more_is_not_split() -> None:
+    store = Assign(Load("a", (Var("i", "int32"),), "int32"), Const(0, "int32"))
+    tested = region(counted((step("+", Var("s", "int32"), Const(1, "int32")), store)), ("s", "int32", "+"))
+    assert reduction.split(tested, 64) is None
+    source, _ = pipeline.compile(tested, device().info, {}, Variant(), Settings())
+    assert len(source.launches) == 1
+    values, cell = np.ones(9, "int32"), np.array([2], "int32")
+    run(tested, {"n": 9}, {"a": values, "s": cell})
+    assert cell[0] == 11 and not values.any()
+
+
+def test_names_that_are_taken() -> None:
+    body = (step("+", Var("_trips", "int32"), Load("_share", (Var("_item", "int32"),), "int32")),)
+    loop = replace(counted(body), iname="_item")
+    tested = region(loop, ("_trips", "int32", "+"))
+    tested = replace(tested, params=tuple(replace(p, name="_share") if p.name == "a" else p for p in tested.params))
+    cell = np.array([0], "int32")
+    run(tested, {"n": 10}, {"_share": np.arange(10, dtype="int32"), "_trips": cell})
+    assert cell[0] == 45
