@@ -150,9 +150,7 @@ class Kernel:
         if not jit:
             return b"".join([ctypes.string_at(addresses[s.position], s.size) for s in self._scalars])
         return b"".join(
-            _bytes(jit[s.name], s.dtype)
-            if s.name in jit
-            else ctypes.string_at(addresses[s.position], s.size)
+            _bytes(jit[s.name], s.dtype) if s.name in jit else ctypes.string_at(addresses[s.position], s.size)
             for s in self._scalars
         )
 
@@ -184,9 +182,7 @@ class Kernel:
         """Whether no loop of the region runs at all, whatever is mapped."""
         known = set(scalars)
         return all(
-            isinstance(stmt, For)
-            and is_launch_expr(trips := trip_count(stmt), known)
-            and evaluate(trips, scalars) <= 0
+            isinstance(stmt, For) and is_launch_expr(trips := trip_count(stmt), known) and evaluate(trips, scalars) <= 0
             for stmt in self.region.body
         )
 

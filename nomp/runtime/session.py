@@ -41,9 +41,7 @@ class Session:
     that opens.
     """
 
-    def __init__(
-        self, compile: Compile | None = None, backends: Callable[[], Backends] = backend.registered
-    ) -> None:
+    def __init__(self, compile: Compile | None = None, backends: Callable[[], Backends] = backend.registered) -> None:
         self._lock = threading.RLock()
         self._compile = compile
         self._backends = backends

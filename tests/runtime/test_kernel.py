@@ -106,7 +106,7 @@ def test_scalars_are_read_by_their_type() -> None:
     bench = Bench(source(*[Argument("value", v.name) for v in values], values=values))
     host = [np.array([1 if d == "bool" else 0.1 if "float" in d else np.iinfo(d).max], d) for d in DTYPES]
     Kernel(region(*params, upper=Const(5, "int32"))).run(bench.context, [address(x) for x in host], {})
-    (_, _, *got), = bench.launched
+    ((_, _, *got),) = bench.launched
     assert [(type(x), x) for x in got] == [(x[0].dtype.type, x[0]) for x in host]
 
 
@@ -164,7 +164,7 @@ def test_arrays_come_with_the_offset_of_the_hosts_element_0(start: int, pointer:
     bench.memory.update(address(a), start, 15, 8, TO)
     n = ctypes.c_int(1)
     Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(n), address(a[pointer:])], {})
-    (_, _, buffer, got), = bench.launched
+    ((_, _, buffer, got),) = bench.launched
     assert (floats(buffer), got) == (list(a[start:15]), offset)
     assert [variant.offsets for _, variant in bench.compiled] == [offset != 0]
 
