@@ -78,7 +78,7 @@ def test_usage(plain: Path) -> None:
     assert done.stderr.startswith("usage: ")
 
 
-@pytest.mark.parametrize(("order", "elements", "iterations"), [(1, 3, 10), (4, 3, 40), (7, 8, 100)])
+@pytest.mark.parametrize(("order", "elements", "iterations"), [(4, 3, 40), pytest.param(7, 8, 100, marks=pytest.mark.slow)])
 def test_nomp_prints_the_same_residuals(
     plain: Path, compiled: Path, tmp_path: Path, order: int, elements: int, iterations: int
 ) -> None:
@@ -87,6 +87,7 @@ def test_nomp_prints_the_same_residuals(
     assert comparison.returncode == 0, comparison.stdout
 
 
+@pytest.mark.slow
 def test_the_schedule_for_gpus_is_right(plain: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(FOLDER, tmp_path / "example"))
     schedule = (folder / "schedule.py").read_text()
