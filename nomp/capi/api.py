@@ -36,7 +36,7 @@ def register(ffi: Any, lib: Any) -> None:
     api = (_init, _update, _jit, _run, _sync, _finalize)
     of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_sync, _pragma_finalize)
     for function, report in [*((f, _record) for f in api), *((f, _print) for f in of_pragmas)]:
-        ffi.def_extern(name=f"nomp_py{function.__name__}")(_guarded(function, report))
+        ffi.def_extern(name=f"nomp_py{function.__name__}", error=1)(_guarded(function, report))
 
 
 def _guarded(function: Callable[..., None], report: Callable[[errors.Entry], int]) -> Callable[..., int]:
