@@ -136,7 +136,7 @@ def _dependency_words(sources: Sources, unit: Unit, wanted: Dependencies, output
     command = sources.command
     targets = wanted.targets or ("-MQ", _dependency_target(command, unit, output))
     file = wanted.file or _dependency_file(command, unit)
-    return [*sources.preprocessor_words, wanted.flag, *wanted.others, *targets, "-MF", file, "-x", "c", unit.path]
+    return [*sources.host_words, wanted.flag, *wanted.others, *targets, "-MF", file, "-x", "c", unit.path]
 
 
 def _dependency_target(command: Command, unit: Unit, output: str) -> str:

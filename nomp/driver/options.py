@@ -227,7 +227,7 @@ _PREPROCESSOR = frozenset(
 )  # fmt: skip
 _PREPROCESSOR_STARTS = (
     "-std=", "--sysroot=", "--target=", "-march=", "-mcpu=", "-mavx", "-msse", "-mfma", "-O", "-fopenmp=", "-fshort-",
-    "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-",
+    "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC", "-fpic", "-fPIE", "-fpie", "-ffast-math",
 )  # fmt: skip
 _LINKER = frozenset(
     (
@@ -249,7 +249,7 @@ def dependencies(command: Command) -> Dependencies | None:
 
 
 def preprocessor_words(command: Command) -> tuple[str, ...]:
-    """The host options that decide how the source reads: macros, include folders, the language version."""
+    """The host options that decide how the source reads (macros, include folders, the language) and that clang has too."""
     chosen = (i for i in command.items if i.name in _PREPROCESSOR or i.name.startswith(_PREPROCESSOR_STARTS))
     return tuple(word for item in chosen for word in item.words)
 

@@ -74,8 +74,7 @@ class Sources:
         if item.language != "c" or item.value == "-":
             self._refuse_pragmas(item)
             return ()
-        words = self.preprocessor_words
-        found = self.compiler.pragmas([*words, "-x", "c", item.value])
+        found = self.compiler.pragmas([*self.host_words, "-x", "c", item.value])
         for sight in found:
             if sight.in_system_header:
                 step = "name the header's folder with -I instead of -isystem"
@@ -86,20 +85,25 @@ class Sources:
             return ()
         from nomp.frontend import clang
 
-        files = clang.parse(item.value, words, self.compiler.program)
+        files = clang.parse(item.value, self.clang_words, self.compiler.program)
         _refuse_unseen(found, files)
         return files
 
     @property
-    def preprocessor_words(self) -> list[str]:
-        """What the front end and the preprocessor must know to read a source as the host compiler does."""
+    def host_words(self) -> list[str]:
+        """The options with which the host compiler reads a source, for runs of its preprocessor alone."""
+        return [*options.compile_words(self.command), "-w", "-idirafter", str(INCLUDE)]
+
+    @property
+    def clang_words(self) -> list[str]:
+        """What the front end must know to read a source as the host compiler does, in words that clang understands."""
         fixed = options.preprocessor_words(options.parse(self.compiler.options))
         return [*fixed, *options.preprocessor_words(self.command), "-idirafter", str(INCLUDE)]
 
     def _refuse_pragmas(self, item: Item) -> None:
         if item.value == "-" and item.language == "c":
             self.stdin = sys.stdin.buffer.read() if self.stdin is None else self.stdin
-            if self.compiler.pragmas([*self.preprocessor_words, "-x", "c", "-"], self.stdin):
+            if self.compiler.pragmas([*self.host_words, "-x", "c", "-"], self.stdin):
                 raise error("N503", "nomp pragma in a program from standard input", help="write it to a .c file")
         elif item.language in _REFUSED and (found := _find_pragma(item.value)):
             raise error("N503", f"nomp pragma in {_REFUSED[item.language]}, which 'nomp cc' does not read", found,

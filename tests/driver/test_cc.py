@@ -313,6 +313,19 @@ def test_pragma_that_clang_skips(
     assert nomp_cc("-c foo.c") == 0
 
 
+def test_programs_of_the_c_api_find_its_header(project: Path) -> None:
+    (project / "api.c").write_text("#include <nomp.h>\nint main(void) { return nomp_sync() == 0; }\n")
+    assert nomp_cc("-Wall -Werror api.c -o api") == 0
+    assert "libnomp.so" in _dynamic("api")
+
+
+def test_scripts_are_found_from_any_folder(project: Path) -> None:
+    (project / "foo.c").write_text(FOO.replace("nomp for", 'nomp for transform("tile", "rows")'))
+    (project / "tile.py").write_text("def rows(knl, context):\n    return knl\n")
+    assert nomp_cc("-c foo.c") == 0
+    assert str(project / "foo.c").encode() in Path("foo.o").read_bytes()
+
+
 def test_standard_input(project: Path) -> None:
     words = [sys.executable, "-m", "nomp.driver", "cc", "-x", "c", "-c", "-", "-o", "in.o"]
     assert subprocess.run(words, input=MAIN.encode(), check=False).returncode == 0
