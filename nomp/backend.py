@@ -84,6 +84,9 @@ class Device(Protocol):
         """A buffer of at least *nbytes* (> 0) bytes, its contents undefined.  Where `DeviceInfo.pointer_arithmetic`
         holds it is an address, an int, and kernels are given addresses inside it."""
 
+    def zero(self, buffer: Any, offset: int, nbytes: int) -> None:
+        """Fill *nbytes* (> 0) bytes of *buffer* from byte *offset* on with zeros; enqueued."""
+
     def free(self, buffer: Any) -> None:
         """Give *buffer* back; kernels already enqueued may still use it."""
 

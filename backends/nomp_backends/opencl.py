@@ -107,6 +107,11 @@ class OpenCLDevice:
         with _errors(f"allocating {nbytes} bytes"):
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes)
 
+    def zero(self, buffer: Any, offset: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.zero`."""
+        with _errors(f"filling {nbytes} bytes on the device"):
+            _pyopencl().enqueue_fill_buffer(self._queue, buffer, b"\0", offset, nbytes)
+
     def free(self, buffer: Any) -> None:
         """See `nomp.backend.Device.free`."""
         buffer.release()

@@ -8,11 +8,12 @@ the host is byte ``x - start`` of the buffer, so an element has one index on bot
 ``a[7]`` in a kernel is the host's ``a[7]``.  What differs from libnomp, which keys its maps by exact pointers:
 
 * A range that overlaps entries, or that is mapped under the base pointer of an entry, makes one larger entry of them
-  all, because a kernel sees an array through one buffer.  What the device held stays; new elements are undefined until
-  they are copied; elements between two ranges of one base pointer get the host's values.
+  all, because a kernel sees an array through one buffer.  What the device held stays; new elements are zero until
+  they are copied (calloc's values, so that a program that allocates twice computes the same twice); elements between
+  two ranges of one base pointer get the host's values.
 * ``alloc`` and ``to`` on a range that is mapped already keep the buffer; ``to`` and ``from`` copy just what is asked.
 * Several directions may be combined; they happen in the order alloc, to, from, free.  ``from`` without ``to`` needs a
-  mapped range whatever else is asked, so that undefined values never reach the host.
+  mapped range whatever else is asked, so that values that no one computed never reach the host.
 * An empty range does nothing, whatever the pointer is; reversed ranges, NULL and unknown directions are errors.
 """
 
@@ -96,7 +97,7 @@ class AddressMap:
 
     def _carry_out(self, address: int, low: int, high: int, op: int) -> None:
         if op & (ALLOC | TO):
-            self._cover(low, high, address)
+            self._cover(low, high, address, copied=bool(op & TO))
         for entry in self._overlapping(low, high):
             first, last = max(low, entry.start), min(high, entry.end)
             if op & TO:
@@ -121,12 +122,12 @@ class AddressMap:
             low = entry.end
         return low >= high
 
-    def _cover(self, low: int, high: int, base: int) -> None:
-        """Have one entry hold [*low*, *high*) and all that is mapped under *base*."""
+    def _cover(self, low: int, high: int, base: int, copied: bool) -> None:
+        """Have one entry hold [*low*, *high*), which is about to be *copied* or not, and all mapped under *base*."""
         parts = self._parts(low, high, base)
         entry = parts[0] if len(parts) == 1 else None
         if entry is None or entry.start > low or entry.end < high:
-            entry = self._merge(parts, low, high)
+            entry = self._merge(parts, low, high, copied)
         entry.bases.add(base)
         self._by_base[base] = entry
 
@@ -137,10 +138,12 @@ class AddressMap:
             low, high = min(low, own.start), max(high, own.end)
         return self._overlapping(low, high)
 
-    def _merge(self, parts: list[Entry], low: int, high: int) -> Entry:
+    def _merge(self, parts: list[Entry], low: int, high: int, copied: bool) -> Entry:
         """A new entry in place of *parts*; nothing has changed if the device refuses the memory."""
         merged = Entry(min([low, *(p.start for p in parts)]), max([high, *(p.end for p in parts)]), None)
         merged.buffer = self._device.alloc(merged.end - merged.start)
+        if not copied:
+            self._device.zero(merged.buffer, low - merged.start, high - low)
         for first, last in _gaps(merged, [(p.start, p.end) for p in parts] + [(low, high)]):
             self._device.copy_to(merged.buffer, first - merged.start, first, last - first)
         for part in parts:

@@ -72,6 +72,14 @@ def test_copies_at_byte_offsets_leave_the_rest_alone(device: Device, buffer: Any
     assert np.array_equal(download(device, buffer, "uint8", 3, offset=15), part[2:5])
 
 
+def test_zero_fills_the_bytes_asked_for(device: Device, buffer: Any) -> None:
+    array = np.arange(1, N + 1, dtype="float64")
+    upload(device, buffer, array)
+    device.zero(buffer, 3, 8 * 10)
+    expected = array.tobytes()[:3] + bytes(80) + array.tobytes()[83:]
+    assert download(device, buffer, "uint8", 8 * N).tobytes() == expected
+
+
 def test_copies_between_buffers(device: Device, buffer: Any) -> None:
     upload(device, buffer, np.arange(float(N)))
     other = device.alloc(80)

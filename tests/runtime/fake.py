@@ -49,6 +49,10 @@ class FakeDevice:
         self.live.append(bytearray([UNDEFINED]) * nbytes)
         return self.live[-1]
 
+    def zero(self, buffer: bytearray, offset: int, nbytes: int) -> None:
+        self._check(buffer, offset, nbytes)
+        buffer[offset : offset + nbytes] = bytes(nbytes)
+
     def free(self, buffer: bytearray) -> None:
         self.live = [b for b in self.live if b is not buffer]
 

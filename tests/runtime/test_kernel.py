@@ -174,6 +174,7 @@ def test_devices_with_pointer_arithmetic_get_the_address_of_element_0() -> None:
     bench = Bench(source(Argument("buffer", "a")))
     bench.device.info = replace(INFO, pointer_arithmetic=True)
     bench.device.alloc = lambda nbytes: 4000  # type: ignore[assignment, method-assign, return-value]
+    bench.device.zero = lambda buffer, offset, nbytes: None  # type: ignore[assignment, method-assign]
     bench.memory.update(address(a), 5, 15, 8, ALLOC)
     Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(ctypes.c_int(1)), address(a)], {})
     assert bench.launched == [((1,), (4,), 4000 - 5 * 8)]

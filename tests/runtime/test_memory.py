@@ -71,7 +71,7 @@ def test_growing_keeps_what_the_device_holds(device: FakeDevice, mapped: Address
     entry_of(mapped, A).buffer[:] = bytes([200]) * 10
     mapped.update(A, 15, 30, 1, ALLOC)
     assert ranges(mapped) == [(10, 30)]
-    assert entry_of(mapped, A).buffer == bytes([200] * 10 + [UNDEFINED] * 10)
+    assert entry_of(mapped, A).buffer == bytes([200] * 10 + [0] * 10)
     mapped.update(A, 18, 22, 1, TO)
     assert entry_of(mapped, A).buffer == bytes([200] * 8 + [18, 19, 20, 21] + [UNDEFINED] * 8)
     assert len(device.live) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fake import UNDEFINED, FakeDevice
+from fake import FakeDevice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,7 +55,7 @@ class Model:
         parts = [block for block in self.blocks if block.bytes.keys() & set(whole)]
         joined = Block({}, {base}.union(*(part.bases for part in parts)))
         for byte in range(min([*whole, *(b for p in parts for b in p.bytes)]), max([*whole, *(b for p in parts for b in p.bytes)]) + 1):  # fmt: skip  # noqa: E501
-            joined.bytes[byte] = UNDEFINED if byte in wanted else self.host[byte]
+            joined.bytes[byte] = 0 if byte in wanted else self.host[byte]
         for part in parts:
             joined.bytes.update(part.bytes)
         self.blocks = [block for block in self.blocks if block not in parts] + [joined]
