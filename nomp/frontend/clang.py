@@ -116,10 +116,7 @@ def _nested(source: SourceText, pragma: Found, outer: Directive) -> NompError:
 def _directive(unit: Unit, source: SourceText, found: Scan, pragma: Found) -> Directive:
     place = source.place(pragma.start, pragma.end)
     parsed = parse_pragma(pragma.text, source.path, place.line, place.column)
-    site = scope.site(unit, source, pragma.begin, pragma.end)
-    if site is None:
-        advice = "move it into the function that is to do this"
-        raise error("N204", f"'{parsed.directive}' stands outside of any function", parsed.span, help=advice)
+    site = _site(unit, source, pragma, parsed)
     if parsed.directive == "for":
         return _for(site, found, pragma, parsed)
     if site.around[-1].kind != CursorKind.COMPOUND_STMT:
@@ -128,6 +125,18 @@ def _directive(unit: Unit, source: SourceText, found: Scan, pragma: Found) -> Di
     moved = update(parsed, site, _macros(found)) if parsed.directive == "update" else None
     end_line = source.line(pragma.end)
     return Directive(parsed.directive, parsed.span, pragma.begin, pragma.end, end_line, None, moved, parsed.init_args)
+
+
+def _site(unit: Unit, source: SourceText, pragma: Found, parsed: Pragma) -> Site:
+    sites = scope.sites(unit, source, pragma.begin, pragma.end)
+    if not sites:
+        advice = "move it into the function that is to do this"
+        raise error("N204", f"'{parsed.directive}' stands outside of any function", parsed.span, help=advice)
+    if len(sites) > 1:
+        advice = "write a function for each case instead of including one text several times"
+        message = "a pragma in a file that is included more than once: it would mean different things"
+        raise error("N204", message, parsed.span, help=advice)
+    return sites[0]
 
 
 def _macros(found: Scan) -> frozenset[str]:

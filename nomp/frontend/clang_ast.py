@@ -29,7 +29,19 @@ _OPERATORS = """
     * / % + - << >> <=> < > <= >= == != & ^ | && || = *= /= %= += -= <<= >>= &= ^= |= ,
 """  # in the order of libclang's CX_BinaryOperatorKind, of which the first is 3
 _BINARY = dict(enumerate(_OPERATORS.split(), 3))
-_UNARY = {1: "x++", 2: "x--", 3: "++x", 4: "--x", 5: "&", 6: "*", 7: "+", 8: "-", 9: "~", 10: "!"}
+_UNARY = {
+    1: "x++",
+    2: "x--",
+    3: "++x",
+    4: "--x",
+    5: "&",
+    6: "*",
+    7: "+",
+    8: "-",
+    9: "~",
+    10: "!",
+    13: "+",
+}  # 13: __extension__
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +251,12 @@ def begin(cursor: Cursor) -> int:
 def end(cursor: Cursor) -> int:
     """The byte offset just after *cursor*."""
     return int(cursor.extent.end.offset)
+
+
+def within(cursor: Cursor, source: SourceText) -> bool:
+    """Whether *cursor* stands in the file *source* (what a function includes in its body does not)."""
+    file = cursor.extent.start.file
+    return file is not None and file.name == source.path
 
 
 def key(declaration: Cursor) -> tuple[int, str]:

@@ -121,7 +121,11 @@ def capture(ctx: Context, uses: Uses, site: Site) -> None:
 
 
 def _refuse_alias(ctx: Context, cursor: Cursor, path: Path, uses: Uses) -> None:
-    """Refuse ``s->n`` where the loop writes ``t->n``: *s* and *t* may point to one struct."""
+    """Refuse ``s->n`` where the loop writes ``t->n`` (*s* and *t* may point to one struct), and writes to unions."""
+    if path.key in ctx.written and path.field is not None and path.field.semantic_parent.kind == CursorKind.UNION_DECL:
+        ctx.locals[path.key] = None
+        advice = "use a variable of its own for the value"
+        raise ctx.refusal("N211", cursor, f"'{path.host}', a member of a union, is written", advice)
     for _, other in uses.paths:
         same = path.field is not None and other.field is not None and path.field == other.field
         if same and other.key != path.key and other.key in ctx.written and "*" in (*path.key, *other.key):

@@ -301,6 +301,8 @@ def _call(ctx: Context, cursor: Cursor) -> Expr:
 
 
 def _unknown(ctx: Context, cursor: Cursor) -> Expr:
+    if dtype_of(cursor.type) and ast.evaluate(cursor) is not None:
+        return _constant(ctx, cursor)  # offsetof and the like
     what = _KINDS.get(cursor.kind, "this expression")
     raise ctx.refusal("N220", cursor, f"{what} cannot be used in a kernel", "compute its value before the loop")
 

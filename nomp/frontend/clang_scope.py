@@ -32,7 +32,7 @@ class Site:
     def following(self) -> Cursor | None:
         """The first statement after this place in the block around it."""
         for child in ast.children(self.around[-1]):
-            if ast.begin(child) >= self.offset:
+            if ast.begin(child) >= self.offset and ast.within(child, self.source):
                 return child
         return None
 
@@ -47,19 +47,23 @@ class Site:
         return {name: cursor for name, cursor in found.items() if cursor.kind in _DECLARATIONS}
 
 
-def site(unit: Unit, source: SourceText, begin: int, end: int) -> Site | None:
-    """The place between *begin* and *end* (a pragma) of *source*, None outside functions."""
-    for where, function in unit.functions:
-        if where is source and ast.begin(function) < begin < ast.end(function):
-            return Site(source, unit, function, tuple(_around(function, begin)), end)
-    return None
+def sites(unit: Unit, source: SourceText, begin: int, end: int) -> list[Site]:
+    """The place between *begin* and *end* (a pragma) of *source*, in each function that has this text.
+
+    None outside functions, more than one if the program includes the text more than once.
+    """
+    return [
+        Site(source, unit, function, tuple(_around(source, function, begin)), end)
+        for where, function in unit.functions
+        if where is source and ast.begin(function) < begin < ast.end(function)
+    ]
 
 
-def _around(cursor: Cursor, offset: int) -> Iterator[Cursor]:
+def _around(source: SourceText, cursor: Cursor, offset: int) -> Iterator[Cursor]:
     yield cursor
     for child in cursor.get_children():
-        if ast.begin(child) < offset < ast.end(child):
-            yield from _around(child, offset)
+        if ast.begin(child) < offset < ast.end(child) and ast.within(child, source):
+            yield from _around(source, child, offset)
             return
 
 

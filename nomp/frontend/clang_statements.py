@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from clang.cindex import CursorKind, StorageClass
 
@@ -143,24 +144,28 @@ def _fill(ctx: Context, local: Local, first: Cursor) -> Iterator[Stmt]:
         advice = "assign the elements one by one"
         raise ctx.refusal("N220", first, "this initialiser cannot be used in a kernel", advice)
     shape = [int(extent.value) for extent in local.shape if isinstance(extent, Const)]
-    given = dict(_listed(ctx, first, (), local))
-    zero = converted(Const(0, "int32"), local.dtype)
-    for index in product(*map(range, shape)):
+    given = dict(_listed(ctx, first, 0, shape))
+    for position, index in enumerate(product(*map(range, shape))):
         target = Load(local.name, tuple(Const(i, "int64") for i in index), local.dtype, ctx.place(first))
-        yield Assign(target, given.get(index, zero), ctx.place(first))
+        yield Assign(target, converted(given.get(position, Const(0, "int32")), local.dtype), ctx.place(first))
 
 
-def _listed(
-    ctx: Context, cursor: Cursor, index: tuple[int, ...], local: Local
-) -> Iterator[tuple[tuple[int, ...], Expr]]:
-    if cursor.kind == CursorKind.INIT_LIST_EXPR and len(index) < len(local.shape):
-        for position, child in enumerate(ast.children(cursor)):
-            yield from _listed(ctx, child, (*index, position), local)
-    elif len(index) == len(local.shape):
-        yield index, converted(value(ctx, cursor), local.dtype)
-    else:
-        advice = "give each row its own braces, in order"
-        raise ctx.refusal("N220", cursor, "this initialiser cannot be used in a kernel", advice)
+def _listed(ctx: Context, cursor: Cursor, position: int, shape: list[int]) -> Iterator[tuple[int, Expr]]:
+    """The values in the list *cursor*, which fills the array of *shape* at *position*, by their number in row order.
+
+    A row without braces of its own takes as many values as it has elements.
+    """
+    width = prod(shape[1:])
+    for child in ast.children(cursor):
+        if child.kind != CursorKind.INIT_LIST_EXPR:
+            yield position, value(ctx, child)
+            position += 1
+        elif position % width == 0 and len(shape) > 1:
+            yield from _listed(ctx, child, position, shape[1:])
+            position += width
+        else:
+            advice = "give each row braces of its own, or none at all"
+            raise ctx.refusal("N220", child, "this initialiser cannot be used in a kernel", advice)
 
 
 # -------------------------------------------------------------------------------------------------- assignments
@@ -176,6 +181,8 @@ def _expression(writer: Writer, cursor: Cursor) -> Statements:
     target = written_by(cursor)
     if target is not None:
         return (_assign(ctx, cursor, target),)
+    if cursor.kind == CursorKind.UNEXPOSED_STMT and ast.children(cursor)[-1].kind.is_statement():
+        return writer.statement(ast.children(cursor)[-1])  # one with an attribute, as '#pragma unroll' makes it
     if cursor.kind.is_statement() or cursor.kind.is_declaration():
         raise ctx.refusal("N207", cursor, "this statement cannot be in a kernel", "move it out of the loop")
     if cursor.kind == CursorKind.CSTYLE_CAST_EXPR and dtype_of(cursor.type) is None:

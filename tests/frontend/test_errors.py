@@ -218,6 +218,10 @@ ERRORS = {
     a[i] = s.n;
     k[i] = s.n;
   }""",
+    "union": """\
+  union { float f; int i; } u;
+#pragma nomp for
+  for (int i = 0; i < n; i++) { u.i = i; a[i] = u.f; }""",
     "scalar-written": """\
 #pragma nomp for transform("module", "function")
   for (int i = 0; i < n; i++) t = a[i];""",
@@ -275,10 +279,12 @@ ERRORS = {
 #pragma nomp for
   for (int i = 0; i < n; i++) {
     a[i] = "abc"[0];
-    a[i] = ({ 3; });
+    a[i] = ({ n; });
     a[i] = sizeof(int[n]);
-    a[i] = _Generic(1, int: 2);
-    double w[2][2] = {1, 2};
+    a[i] = _Generic(1, int: n);
+    a[i] = n ?: 2;
+    double w[2][2] = {1, {2}};
+    double v[2] = {[1] = 2};
   }""",
     "pragma-and-loop": """\
 #pragma nomp fro
@@ -294,6 +300,18 @@ def test_message(name: str, golden: Callable[[str, str], None], tmp_path: Path) 
 
 def test_pragma_outside_a_function(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     golden("frontend/errors/outside.txt", messages(tmp_path, "int n;\n#pragma nomp sync\nint m;\n"))
+
+
+def test_text_that_is_included_twice(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
+    (tmp_path / "k.h").write_text("void NAME(T *a) {\n#pragma nomp for\n  for (int i = 0; i < 3; i++) a[i] = 0;\n}\n")
+    text = '#define T int\n#define NAME f\n#include "k.h"\n#undef NAME\n#define NAME g\n#include "k.h"\n'
+    golden("frontend/errors/twice.txt", messages(tmp_path, text))
+
+
+def test_text_that_a_function_includes(tmp_path: Path) -> None:
+    (tmp_path / "loop.inc").write_text("\n#pragma nomp for\nfor (int i = 0; i < 3; i++) a[i] = 0;\n")
+    text = messages(tmp_path, 'void f(int *a) {\n#include "loop.inc"\n}\n')
+    assert text.startswith("loop.inc:2:9: error: 'for' stands outside of any function [N204]\n")
 
 
 def test_error_in_a_header(tmp_path: Path) -> None:

@@ -84,6 +84,11 @@ def test_headers(tmp_path: Path, header: str, expected: str) -> None:
          "a[i] = ((erf.f64(a[i]) +f64 f64(erf.f32(x[i]))) +f64 f64(fmax.f32(x[i], 1.0f32)))"),
         ("k[i] = abs(k[i]);", "k[i] = ((k[i] <i32 0i32) ? -i32 k[i] : k[i])"),
         ("a[i] = 0, x[i] = 1;", "a[i] = 0.0f64\n  x[i] = 1.0f32"),
+        ("a[i] = __extension__ 3 + __builtin_offsetof(struct { int a, b; }, b);", "a[i] = 7.0f64"),
+        ("int v[2][2] = {1, 2, 3};", "i32 v[2i64][2i64]\n  v[0i64, 0i64] = 1i32\n  v[0i64, 1i64] = 2i32\n"
+         "  v[1i64, 0i64] = 3i32\n  v[1i64, 1i64] = 0i32"),
+        ("double v[2] = {n};", "f64 v[2i64]\n  v[0i64] = f64(n)\n  v[1i64] = 0.0f64"),
+        ("_Bool v = n; float w = {0.1};", "b v = b(n)\n  f32 w = 0.10000000149011612f32"),
         ("a[i];", ""),
         ("(void)a[i];", ""),
         (";", ""),
