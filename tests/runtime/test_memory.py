@@ -6,7 +6,7 @@ import random
 import sys
 
 import pytest
-from fake import UNDEFINED, FakeDevice
+from fake import FakeDevice
 
 from nomp.diagnostics import NompError, Span, register_source
 from nomp.runtime.memory import ALLOC, FREE, FROM, TO, AddressMap, Entry
@@ -73,7 +73,7 @@ def test_growing_keeps_what_the_device_holds(device: FakeDevice, mapped: Address
     assert ranges(mapped) == [(10, 30)]
     assert entry_of(mapped, A).buffer == bytes([200] * 10 + [0] * 10)
     mapped.update(A, 18, 22, 1, TO)
-    assert entry_of(mapped, A).buffer == bytes([200] * 8 + [18, 19, 20, 21] + [UNDEFINED] * 8)
+    assert entry_of(mapped, A).buffer == bytes([200] * 8 + [18, 19, 20, 21] + [0] * 8)
     assert len(device.live) == 1
 
 
