@@ -249,7 +249,7 @@ def dependencies(command: Command) -> Dependencies | None:
 
 
 def preprocessor_words(command: Command) -> tuple[str, ...]:
-    """The host options that decide how the source reads (macros, include folders, the language) and that clang has too."""
+    """The host options that decide how the source reads (macros, folders, the language), where clang has them too."""
     chosen = (i for i in command.items if i.name in _PREPROCESSOR or i.name.startswith(_PREPROCESSOR_STARTS))
     return tuple(word for item in chosen for word in item.words)
 

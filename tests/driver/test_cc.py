@@ -284,6 +284,17 @@ def test_headers_with_regions(project: Path) -> None:
     assert b"lib/kernels.h\0" in Path("user.o").read_bytes()
 
 
+@pytest.mark.parametrize("once", ["#pragma once\n", "#ifndef K\n#define K\n"])
+def test_header_with_regions_on_two_ways(once: str, project: Path) -> None:
+    kernel = "static inline void f(int *a) {\n#pragma nomp for\n  for (int i = 0; i < 9; i++)\n    a[i] = 0;\n}\n"
+    (project / "k.h").write_text(once + kernel + ("#endif\n" if "ifndef" in once else ""))
+    (project / "outer.h").write_text('#pragma once\n#include "k.h"\nstatic inline void g(int *a) { f(a); }\n')
+    (project / "user.c").write_text(
+        '#include "outer.h"\n#include "k.h"\n#include "outer.h"\nvoid h(int *a) { g(a); f(a); }\n'
+    )
+    assert nomp_cc("-Wall -Wextra -Werror -c user.c") == 0
+
+
 def test_pragma_from_a_macro_or_a_header_found_with_i(project: Path) -> None:
     (project / "d").mkdir()
     (project / "d" / "k.h").write_text('static inline void s(void) {\n_Pragma("nomp sync")\n}\n')
