@@ -228,9 +228,8 @@ def _expanded(name: str, macros: dict[str, str], seen: set[str]) -> str:
 
 def _with_includes(unit: Unit, files: dict[str, SourceFile]) -> tuple[SourceFile, ...]:
     """The main file and the headers that lead to directives, each with its ``#include`` lines that do."""
-    included = [inclusion for inclusion in unit.tree.get_includes() if inclusion.location.file]
-    edges = [(i.location.file.name, i.location.offset, i.include.name) for i in included]
     leading = {path for path, file in files.items() if file.directives}
+    edges = _edges(unit) if leading - {unit.main.path} else []
     while grown := {outer for outer, _, inner in edges if inner in leading and outer in files} - leading:
         leading |= grown
     result = []
@@ -245,6 +244,13 @@ def _with_includes(unit: Unit, files: dict[str, SourceFile]) -> tuple[SourceFile
             )
             result.append(replace(file, includes=includes))
     return tuple(result)
+
+
+def _edges(unit: Unit) -> list[tuple[str, int, str]]:
+    """Each ``#include`` line as file, offset, included file: also those that ``#pragma once`` makes empty."""
+    directives = [c for c in unit.tree.cursor.get_children() if c.kind == CursorKind.INCLUSION_DIRECTIVE]
+    found = [(c.location.file, c.location.offset, c.get_included_file()) for c in directives]
+    return [(outer.name, offset, inner.name) for outer, offset, inner in found if outer and inner]
 
 
 # ------------------------------------------------------------------------------------------------------------ C API
