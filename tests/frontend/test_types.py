@@ -6,9 +6,12 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
+import pytest
 from reading import region
 
 from nomp.region import Assign, Binary, Cast, Expr, For
+
+pytestmark = pytest.mark.slow
 
 TYPES = {
     "b": "_Bool", "c": "char", "sc": "signed char", "uc": "unsigned char", "s": "short", "us": "unsigned short",

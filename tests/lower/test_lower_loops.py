@@ -264,6 +264,7 @@ class Nests:
         return Binary(self.random.choice(["<", ">", "==", "!="]), left, i32(self.random.randint(0, 5)), "int32")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_random_nests(seed: int) -> None:
     check((Nests(seed).loop([], 3),), {"n": seed % 5})
