@@ -181,6 +181,16 @@ def test_an_error_leaves_no_output(project: Path, capfd: pytest.CaptureFixture[s
     assert not Path("app").exists()
 
 
+def test_all_regions_are_checked_before_anything_is_compiled(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    loop = "#pragma nomp for\n  for (unsigned i = n; i < 2 * n; i--)\n    a[i] = 0;\n"
+    (project / "two.c").write_text(f"void f(int *a, unsigned n) {{\n{loop}{loop}}}\n")
+    assert nomp_cc("-c two.c") == 1
+    text = capfd.readouterr().err
+    assert (text.count("[N250]"), "two.c:3:" in text, "two.c:6:" in text) == (2, True, True)
+    assert not Path("two.o").exists()
+    assert nomp_cc("--no-check -c two.c") == 0
+
+
 def test_diagnostics_as_json(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (project / "bad.c").write_text("void f(void) {\n#pragma nomp fro\n}\n")
     assert nomp_cc("--diagnostics=json -c bad.c") == 1
@@ -355,6 +365,15 @@ def test_host_compilers_own_questions(project: Path, capfd: pytest.CaptureFixtur
 def test_host_compiler_with_arguments(project: Path) -> None:
     assert nomp_cc("-c foo.c --cc=gcc") == 0
     assert cli.main(["cc", "--cc", "gcc -DEXTRA", "-c", "foo.c"]) == 0
+
+
+def test_host_compiler_from_the_environment(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "host").write_text("#!/bin/sh\nexit 9\n")
+    (project / "host").chmod(0o755)
+    monkeypatch.setenv("NOMP_CC", f"{project}/host -DX")
+    monkeypatch.setenv("CC", "nomp cc")
+    assert nomp_cc("-v") == 9
+    assert nomp_cc("--cc gcc -c main.c") == 0
 
 
 def test_strange_characters_in_paths(project: Path) -> None:
