@@ -1,6 +1,7 @@
 """Whole programs: each file of ``c``, compiled by the host compiler alone and by ``nomp cc``, must print the same.
 
-To add a test, add a program to the folder ``c``.  `LATER` names the programs that cannot work yet, and why.
+To add a test, add a program to the folder ``c``.  `LATER` names the programs that cannot work yet, and why;
+`QUICK` those that ``make quick`` runs.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ LATER = {
     "tables": "constant tables must be mapped (N607)",
     "keywords": "words of OpenCL C that are names in the program reach the device",
 }
+QUICK = {"integers", "reductions", "updates", "spellings"}
 NOMP = [sys.executable, "-m", "nomp.driver", "cc"]
 
 
@@ -34,6 +36,7 @@ def _programs() -> Iterator[ParameterSet]:
     for source in sorted(PROGRAMS.glob("*.c")):
         reason = LATER.get(source.stem)
         marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+        marks += [] if source.stem in QUICK else [pytest.mark.slow]
         yield pytest.param(source, id=source.stem, marks=marks)
 
 
