@@ -14,7 +14,7 @@ from clang.cindex import CursorKind, TypeKind
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
-from nomp.frontend.clang_context import Context, Key
+from nomp.frontend.clang_context import DEEPEST, Context, Key
 from nomp.frontend.clang_expressions import value
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_scope import Site
@@ -45,11 +45,11 @@ class Uses:
     counters: Counters = field(default_factory=Counters)
 
 
-def uses_of(statements: Iterable[Cursor]) -> Uses:
-    """Everything that *statements* declare, read, write and count with."""
+def uses_of(ctx: Context, statements: Iterable[Cursor]) -> Uses:
+    """Everything that *statements* declare, read, write and count with.  Raises N220 for too deep a nest."""
     uses = Uses()
     for statement in statements:
-        _visit(statement, uses, frozenset())
+        _visit(ctx, statement, uses, ())
     return uses
 
 
@@ -62,26 +62,29 @@ def counted_by(loop: Cursor) -> Key | None:
     return path.key if path else None
 
 
-def _visit(cursor: Cursor, uses: Uses, counting: frozenset[Key]) -> None:
+def _visit(ctx: Context, cursor: Cursor, uses: Uses, around: tuple[Key | None, ...]) -> None:
+    """Note what *cursor* uses; *around* has the counter, if any, of each node that it stands in."""
     if cursor.kind in _UNEVALUATED:
         return
+    if len(around) > DEEPEST:
+        advice = "give parts of it names: assign them to variables first"
+        raise ctx.refusal("N220", cursor, "this expression is nested too deeply", advice)
     if cursor.kind == CursorKind.VAR_DECL:
         uses.declared.add(ast.key(cursor))
     path = path_of(cursor)
     if path:
-        _use(cursor, path, uses, counting)
+        _use(cursor, path, uses, around)
         return
     counter = counted_by(cursor) if cursor.kind == CursorKind.FOR_STMT else None
     if counter:
         uses.counters.loops.add(counter)
-        counting |= {counter}
     else:
         _note_write(cursor, uses)
     for child in ast.children(cursor):
-        _visit(child, uses, counting)
+        _visit(ctx, child, uses, (*around, counter))
 
 
-def _use(cursor: Cursor, path: Path, uses: Uses, counting: frozenset[Key]) -> None:
+def _use(cursor: Cursor, path: Path, uses: Uses, counting: tuple[Key | None, ...]) -> None:
     uses.paths.append((cursor, path))
     if path.key not in counting:
         uses.counters.strays.setdefault(path.key, cursor)
@@ -111,24 +114,27 @@ def capture(ctx: Context, uses: Uses, site: Site) -> None:
     ctx.locals.update((key, None) for key in uses.declared)
     ctx.written = set(uses.written) - uses.counters.loops
     plain_first = sorted(uses.paths, key=lambda use: use[1].field is not None)  # variables keep their own names
+    members = [path for _, path in uses.paths if path.field is not None and path.key in ctx.written]
     for cursor, path in plain_first:
         outer = ast.key(path.root) not in uses.declared
         if outer and path.key not in uses.counters.loops:
             with ctx.collecting():
                 if path.key not in ctx.locals:
-                    _refuse_alias(ctx, cursor, path, uses)
+                    _refuse_alias(ctx, cursor, path, members)
                 capture_path(ctx, cursor, path, site)
 
 
-def _refuse_alias(ctx: Context, cursor: Cursor, path: Path, uses: Uses) -> None:
-    """Refuse ``s->n`` where the loop writes ``t->n`` (*s* and *t* may point to one struct), and writes to unions."""
+def _refuse_alias(ctx: Context, cursor: Cursor, path: Path, written: list[Path]) -> None:
+    """Refuse ``s->n`` where the loop writes ``t->n`` (*s* and *t* may point to one struct), and writes to unions.
+
+    *written* are the members that the loop writes.
+    """
     if path.key in ctx.written and path.field is not None and path.field.semantic_parent.kind == CursorKind.UNION_DECL:
         ctx.locals[path.key] = None
         advice = "use a variable of its own for the value"
         raise ctx.refusal("N211", cursor, f"'{path.host}', a member of a union, is written", advice)
-    for _, other in uses.paths:
-        same = path.field is not None and other.field is not None and path.field == other.field
-        if same and other.key != path.key and other.key in ctx.written and "*" in (*path.key, *other.key):
+    for other in written if path.field is not None else ():
+        if other.field == path.field and other.key != path.key and "*" in (*path.key, *other.key):
             ctx.locals[path.key] = None
             advice = "copy one of the two to a variable before the loop"
             message = f"'{path.host}' may be the same variable as '{other.host}', which the loop writes"

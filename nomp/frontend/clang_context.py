@@ -18,6 +18,9 @@ from nomp.region import Expr, Param, Place
 Key = tuple[Any, ...]  # a variable (`clang_ast.key`), followed by the members on the way to what is meant
 
 
+DEEPEST = 120  # levels of nesting that all later stages, which are recursive, can handle
+
+
 def position(problem: Diagnostic) -> tuple[str, int, int]:
     """Where *problem* stands, to sort by."""
     span = problem.span
@@ -57,7 +60,6 @@ class Context:
     """
 
     source: SourceText
-    has_transform: bool
     jit: tuple[str, ...] = ()
     names: Names = field(default_factory=Names)
     params: dict[Key, Param] = field(default_factory=dict)

@@ -46,8 +46,8 @@ def translate(
     *whole_function* (the C API): the function's parameters are the region's, all of them and in their order, and a
     reduction overwrites its variable.
     """
-    ctx = Context(site.source, bool(clauses.transforms), tuple(name.text for name in clauses.jit))
-    uses = uses_of(statements)
+    ctx = Context(site.source, tuple(name.text for name in clauses.jit))
+    uses = uses_of(ctx, statements)
     if whole_function:
         _function_parameters(ctx, site, uses)
     capture(ctx, uses, site)

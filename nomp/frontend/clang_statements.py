@@ -40,7 +40,7 @@ from nomp.region import (
     Var,
     walk,
     walk_expr,
-)  # fmt: skip
+)
 
 Statements = tuple[Stmt, ...]
 

@@ -19,6 +19,7 @@ from nomp.region import (
     Binary,
     Call,
     Cast,
+    Const,
     Expr,
     If,
     Load,
@@ -31,7 +32,7 @@ from nomp.region import (
     expressions,
     walk,
     walk_expr,
-)  # fmt: skip
+)
 
 _COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -90,6 +91,7 @@ def _element_as_cell(region: Region, param: Param, clause: Clause) -> tuple[Regi
         message = f"the loop uses {len(indices) or 'no'} different elements of '{clause.variable}'"
         raise _misfit(clause, message, "reduce into one element, and keep nothing else in that array")
     (index,) = indices
+    _check_subscripts(region, index, clause)
     scalars = {p.name for p in region.params if p.kind == "scalar"}
     if any(isinstance(e, Load) or (isinstance(e, Var) and e.name not in scalars) for i in index for e in walk_expr(i)):
         message = f"the element of '{clause.variable}' that is reduced into is not the same in all iterations"
@@ -102,6 +104,16 @@ def _element_as_cell(region: Region, param: Param, clause: Clause) -> tuple[Regi
     body = rewritten(region.body, scalar)
     params = tuple(cell if p.name == param.name else p for p in region.params)
     return replace(region, body=body, params=params), cell
+
+
+def _check_subscripts(region: Region, index: tuple[Expr, ...], clause: Clause) -> None:
+    """Raise N215 where the clause names another element than the loop uses, as far as names and numbers show it."""
+    hosts = {param.name: param.host for param in region.params}
+    for used, named in zip(index, re.findall(r"\[([^]]*)\]", clause.variable), strict=False):
+        simple = used.value if isinstance(used, Const) else hosts.get(used.name) if isinstance(used, Var) else None
+        if simple is not None and re.fullmatch(r"\s*\w+\s*", named) and str(simple) != named.strip():
+            advice = "name the element that the loop accumulates into"
+            raise _misfit(clause, f"the loop uses element {simple} of the array, not {named.strip()}", advice)
 
 
 def _mentioned(stmt: Stmt) -> Iterator[Expr]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reading import messages
+from reading import messages, source
 
 ROOT = Path(__file__).parents[2]
 PREFIX = """\
@@ -264,6 +264,9 @@ ERRORS = {
     "reduce-two": """\
 #pragma nomp for reduce("a", "+")
   for (int i = 0; i < n; i++) { a[0] += b[i]; a[1] += b[i]; }""",
+    "reduce-other-element": """\
+#pragma nomp for reduce("a[1]", "+")
+  for (int i = 0; i < n; i++) a[0] += b[i];""",
     "jit-unknown": """\
 #pragma nomp for jit(nn)
   for (int i = 0; i < n; i++) a[i] = 0;""",
@@ -300,6 +303,15 @@ def test_message(name: str, golden: Callable[[str, str], None], tmp_path: Path) 
 
 def test_pragma_outside_a_function(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     golden("frontend/errors/outside.txt", messages(tmp_path, "int n;\n#pragma nomp sync\nint m;\n"))
+
+
+def test_deep_nesting(tmp_path: Path) -> None:
+    def text(terms: int) -> str:
+        total = "".join(f" + {'x' if k % 2 else 'a'}[i]" for k in range(terms))
+        return f"void f(double *a, float *x) {{\n#pragma nomp for\n  for (int i = 0; i < 3; i++) a[i] = 0{total};\n}}\n"
+
+    assert source(tmp_path, text(100)).directives[0].region
+    assert messages(tmp_path, text(400)).startswith("t.c:3:38: error: this expression is nested too deeply [N220]\n")
 
 
 def test_text_that_is_included_twice(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
