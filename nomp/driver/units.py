@@ -77,10 +77,8 @@ class Sources:
         found = self.compiler.pragmas([*self.host_words, "-x", "c", item.value])
         for sight in found:
             if sight.in_system_header:
-                step = "name the header's folder with -I instead of -isystem"
-                raise error(
-                    "N503", "nomp pragma in a system header, which 'nomp cc' does not read", sight.span, help=step
-                )
+                what, step = "a system header", "name the header's folder with -I instead of -isystem"
+                raise error("N503", f"nomp pragma in {what}, which 'nomp cc' does not read", sight.span, help=step)
         if not found:
             return ()
         from nomp.frontend import clang
@@ -101,13 +99,20 @@ class Sources:
         return [*fixed, *options.preprocessor_words(self.command), "-idirafter", str(INCLUDE)]
 
     def _refuse_pragmas(self, item: Item) -> None:
-        if item.value == "-" and item.language == "c":
+        """N503 for pragmas in what is not a C file: the host compiler would ignore them."""
+        if item.value == "-":
             self.stdin = sys.stdin.buffer.read() if self.stdin is None else self.stdin
-            if self.compiler.pragmas([*self.host_words, "-x", "c", "-"], self.stdin):
-                raise error("N503", "nomp pragma in a program from standard input", help="write it to a .c file")
-        elif item.language in _REFUSED and (found := _find_pragma(item.value)):
-            raise error("N503", f"nomp pragma in {_REFUSED[item.language]}, which 'nomp cc' does not read", found,
-                        help="compile the C source itself: nomp cc -c FILE.c")  # fmt: skip
+        spans = self._other_pragmas(item)
+        if spans:
+            what = "a program from standard input" if item.value == "-" else _REFUSED[item.language]
+            step = "compile the C source itself: nomp cc -c FILE.c"
+            raise error("N503", f"nomp pragma in {what}, which 'nomp cc' does not read", spans[0], help=step)
+
+    def _other_pragmas(self, item: Item) -> list[Span]:
+        if item.language in ("c", "c++"):
+            found = self.compiler.pragmas([*self.host_words, "-x", item.language, item.value], self.stdin)
+            return [sight.span for sight in found]
+        return _written_pragmas(item.value, self.stdin) if item.language in _REFUSED else []
 
     def _write(self, files: Sequence[SourceFile]) -> Unit:
         """Write the rewritten files, each into a folder of its own, so that no quoted include finds another one."""
@@ -164,10 +169,10 @@ def check(regions: Sequence[Region]) -> list[Diagnostic]:
     return [warning for region in regions for warning in script.missing(region, settings)]
 
 
-def _find_pragma(path: str) -> Span | None:
+def _written_pragmas(path: str, stdin: bytes | None) -> list[Span]:
+    """The nomp pragmas in the text of *path*, which is preprocessed already."""
     try:
-        text = Path(path).read_bytes()
-    except OSError:
-        return None
-    found = PRAGMA.search(text)
-    return None if found is None else Span(path, text.count(b"\n", 0, found.start()) + 1)
+        text = stdin if path == "-" and stdin is not None else Path(path).read_bytes()
+    except OSError:  # the host compiler says so
+        return []
+    return [Span(path, text.count(b"\n", 0, found.start()) + 1) for found in PRAGMA.finditer(text)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -354,6 +355,16 @@ def test_standard_input(project: Path) -> None:
     done = subprocess.run(words, input=FOO.encode(), capture_output=True, check=False)
     assert done.returncode == 1
     assert b"N503" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler is installed")
+def test_pragmas_in_cpp_and_its_headers(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "plain.cpp").write_text("int f(bool b) { return b; }\n")
+    (project / "user.cpp").write_text('#include "k.h"\nint f() { s(); return 0; }\n')
+    (project / "k.h").write_text("static inline void s() {\n#pragma nomp sync\n}\n")
+    assert nomp_cc("-c plain.cpp") == 0
+    assert nomp_cc("-c user.cpp") == 1
+    assert "k.h:2:1: error: nomp pragma in C++" in capfd.readouterr().err
 
 
 def test_host_compilers_own_questions(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
