@@ -16,10 +16,13 @@ from loopy.kernel.data import AddressSpace, ConcurrentTag
 from loopy.schedule import CallKernel, get_insn_ids_for_block_at, linearize
 from loopy.schedule.tools import get_subkernel_arg_info
 from pymbolic import primitives as p
+from pymbolic import var
+from pymbolic.mapper.substitutor import make_subst_func
 
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Value
 from nomp.lower.expressions import constant
+from nomp.lower.names import legal
 from nomp.region import Binary, Const, Expr, Var
 
 _INDEX = "int64"
@@ -38,6 +41,7 @@ def generate(
     """The device source of *kernel*, with *jit* parameters fixed.  *scratch* names arrays that are no parameters."""
     fixed, open_values = _fixed(values, jit)
     kernel = _with_valid_priorities(lp.fix_parameters(kernel, **fixed)) if fixed else _with_valid_priorities(kernel)
+    kernel, original = legal(kernel)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -50,7 +54,7 @@ def generate(
             raise CodegenError(str(warning.message))
     entry = kernel.default_entrypoint
     scratch += tuple(_global_temporaries(entry))
-    launches = tuple(_launches(kernel, {s.name for s in scratch}))
+    launches = tuple(_launches(kernel, {s.name for s in scratch}, original))
     used = {argument.name for launch in launches for argument in launch.arguments}
     used |= {name for launch in launches for e in (*launch.grid, *launch.block) for name in _names(e)}
     kept = tuple(value for value in open_values if value.name in used)
@@ -102,7 +106,7 @@ def _global_temporaries(entry: lp.LoopKernel) -> Iterator[Scratch]:
             yield Scratch(name, str(temporary.dtype.numpy_dtype), _launch_expr(size))
 
 
-def _launches(kernel: lp.TranslationUnit, scratch: set[str]) -> Iterator[Launch]:
+def _launches(kernel: lp.TranslationUnit, scratch: set[str], original: Mapping[str, str]) -> Iterator[Launch]:
     entry = kernel.default_entrypoint
     for place, item in enumerate(entry.linearization):
         if isinstance(item, CallKernel):
@@ -111,21 +115,27 @@ def _launches(kernel: lp.TranslationUnit, scratch: set[str]) -> Iterator[Launch]
             passed = get_subkernel_arg_info(entry, item.kernel_name).passed_names
             yield Launch(
                 item.kernel_name,
-                tuple(Argument(_kind(entry, name, scratch), name) for name in passed),
-                *_same_rank(tuple(map(_launch_expr, grid)), tuple(map(_launch_expr, block))),
+                tuple(_argument(entry, name, scratch, original) for name in passed),
+                *_same_rank(_sizes(grid, original), _sizes(block, original)),
             )
 
 
-def _kind(entry: lp.LoopKernel, name: str, scratch: set[str]) -> Any:
+def _argument(entry: lp.LoopKernel, name: str, scratch: set[str], original: Mapping[str, str]) -> Argument:
     if name in scratch:
-        return "scratch"
-    return "value" if isinstance(entry.arg_dict[name], lp.ValueArg) else "buffer"
+        return Argument("scratch", name)
+    scalar = isinstance(entry.arg_dict[name], lp.ValueArg)
+    return Argument("value" if scalar else "buffer", original.get(name, name))
 
 
 def _same_rank(grid: tuple[Expr, ...], block: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     rank = max(len(grid), len(block), 1)
     ones = (Const(1, _INDEX),) * rank
     return (grid + ones)[:rank], (block + ones)[:rank]
+
+
+def _sizes(exprs: tuple[Any, ...], original: Mapping[str, str]) -> tuple[Expr, ...]:
+    mapper = lp.symbolic.SubstitutionMapper(make_subst_func({new: var(old) for new, old in original.items()}))
+    return tuple(_launch_expr(mapper(expr)) for expr in exprs)
 
 
 def _launch_expr(expr: Any) -> Expr:

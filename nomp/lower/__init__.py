@@ -17,7 +17,8 @@ from pymbolic import primitives as p
 
 from nomp.device_source import Value, Variant
 from nomp.lower.kernel import Builder, Context
-from nomp.lower.target import entry_name, target_for
+from nomp.lower.names import entry_name
+from nomp.lower.target import target_for
 from nomp.region import Assign, Binary, Cast, Expr, For, Region, Var
 
 LANGUAGE = (2018, 2)

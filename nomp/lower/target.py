@@ -40,26 +40,6 @@ MATH = (
 )  # fmt: skip
 
 
-_TAKEN = {
-    "abs", "abs_diff", "add_sat", "all", "any", "barrier", "bool", "bitselect", "char", "clamp", "clz",
-    "constant", "cross", "degrees", "distance", "dot", "double", "event_t", "fast_length", "float", "fract",
-    "generic", "global", "half", "image1d_t", "image2d_t", "image3d_t", "int", "isequal", "isfinite", "isinf",
-    "isnan", "isnormal", "kernel", "ldexp", "length", "local", "long", "mad", "mad_hi", "mad_sat", "main", "max",
-    "mem_fence", "min", "mix", "modf", "mul24", "mul_hi", "normalize", "pipe", "popcount", "prefetch", "private",
-    "radians", "rotate", "rsqrt", "sampler_t", "select", "shared", "short", "shuffle", "sign", "signbit",
-    "sincos", "size_t", "smoothstep", "step", "uchar", "uint", "ulong", "unsigned", "upsample", "ushort",
-    "vload2", "vload4", "vload8", "vstore2", "vstore4", "vstore8", "volatile", "void",
-}  # fmt: skip
-"""What a program may well name a kernel after: functions, types and qualifiers of OpenCL C and CUDA."""
-
-
-def entry_name(name: str) -> str:
-    """*name*, or a variation of it that is no function or word of a device language, for an entry point."""
-    while name in _TAKEN or name in MATH or name in target_for("opencl").get_device_ast_builder().known_callables:
-        name += "_"
-    return name
-
-
 class TypedCallable(ScalarCallable):  # type: ignore[misc]
     """A function whose result has the type of its first argument.
 

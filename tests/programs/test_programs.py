@@ -19,7 +19,6 @@ FLAGS = ["-O1", "-ffp-contract=off", "-std=gnu99", "-Wall", "-Wextra", "-Wno-sig
 LATER = {
     "functions": "calls of the program's own functions are refused (N208)",
     "tables": "constant tables must be mapped (N607)",
-    "keywords": "words of OpenCL C that are names in the program reach the device",
 }
 QUICK = {"integers", "reductions", "updates", "spellings"}
 NOMP = [sys.executable, "-m", "nomp.driver", "cc"]

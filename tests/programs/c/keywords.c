@@ -17,7 +17,8 @@ int main(int argc, char **argv) {
     local[0] = barrier * constant + half;
     local[1] = global + uint + float4 + get_global_id;
     for (int lid = 0; lid < 2; lid++)
-      private[i] += local[lid] + threadIdx * class - new;
+      if (i != half || private[i] > uint)
+        private[i] += local[lid] + threadIdx * class - new;
   }
 #pragma nomp for
   for (int global_id = 0; global_id < N; global_id++) {
