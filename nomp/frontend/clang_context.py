@@ -13,6 +13,7 @@ from typing import Any
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
+from nomp.frontend.clang_elements import Element
 from nomp.region import Expr, Param, Place
 
 Key = tuple[Any, ...]  # a variable (`clang_ast.key`), followed by the members on the way to what is meant
@@ -55,8 +56,9 @@ class Context:
     """The state of one region's translation.
 
     *params* are by what they stand for in the host program; *locals* has each variable declared in the region (None
-    where its declaration was refused); *counters* the inames of the loops around the statement at hand.  *failed* says
-    that something was refused, were it by an error without a message because an earlier one explains it.
+    where its declaration was refused), *aliases* the pointers among them with what they point to; *counters* are the
+    inames of the loops around the statement at hand.  *failed* says that something was refused, were it by an error
+    without a message because an earlier one explains it.
     """
 
     source: SourceText
@@ -64,6 +66,7 @@ class Context:
     names: Names = field(default_factory=Names)
     params: dict[Key, Param] = field(default_factory=dict)
     locals: dict[Key, Local | None] = field(default_factory=dict)
+    aliases: dict[Key, Element] = field(default_factory=dict)
     counters: dict[Key, Local] = field(default_factory=dict)
     written: set[Key] = field(default_factory=set)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -79,7 +82,8 @@ class Context:
 
     def is_refused(self, key: Key) -> bool:
         """Whether the variable of *key* was refused where it was declared or captured, which said why."""
-        return any(self.locals.get(key[:n], key) is None for n in range(2, len(key) + 1))
+        known = key in self.counters or key in self.aliases
+        return not known and any(self.locals.get(key[:n], key) is None for n in range(2, len(key) + 1))
 
     @contextmanager
     def collecting(self) -> Iterator[None]:

@@ -10,16 +10,17 @@ Raises N208 to N213 and N220, each with its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import bits, evaluate, is_float
+from nomp.arithmetic import is_float
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_calls import call
 from nomp.frontend.clang_context import Context
+from nomp.frontend.clang_elements import Element, folded, offset_by
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_types import converted, dtype_of, is_array, is_pointer, is_record, layout_of, promoted
 from nomp.region import Binary, Const, Expr, Load, Select, Unary, Var
@@ -39,45 +40,12 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
-    """An element of *array*; with fewer subscripts than *rank*, a part of it.  A pointer is what it points to."""
-
-    array: str
-    dtype: str
-    rank: int
-    index: tuple[Expr, ...] = ()
-
-    def moved(self, offset: Expr) -> Element:
-        """The element *offset* further on in the last dimension that has a subscript."""
-        *outer, last = self.index
-        return replace(self, index=(*outer, _sum("+", last, offset)))
-
-
-def _sum(op: str, left: Expr, right: Expr) -> Expr:
-    if isinstance(left, Const) and left.value == 0 and op == "+":
-        return right
-    return folded(Binary(op, converted(left, "int64"), converted(right, "int64"), "int64"))
-
-
 _ZERO = Const(0, "int32")
 
 
 def value(ctx: Context, cursor: Cursor) -> Expr:
     """The value of the arithmetic expression *cursor*, in the type that C gives it."""
     return _TRANSLATORS.get(cursor.kind, _unknown)(ctx, cursor)
-
-
-def folded(expr: Unary | Binary) -> Expr:
-    """*expr*, computed where it is constant and C defines the result."""
-    match expr:
-        case Unary(operand=Const()):
-            return Const(evaluate(expr, {}), expr.dtype)
-        case Binary(op=op, left=Const(), right=Const(value=right)):
-            shift = op in ("<<", ">>")
-            defined = (right != 0 or op not in ("/", "%")) and (not shift or 0 <= right < bits(expr.dtype))
-            return Const(evaluate(expr, {}), expr.dtype) if defined else expr
-    return expr
 
 
 # --------------------------------------------------------------------------------------------- variables and elements
@@ -122,12 +90,11 @@ def _element(ctx: Context, cursor: Cursor) -> Element:
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
         left, right = ast.children(cursor)
         base, index = (left, right) if _points(left) else (right, left)
-        return _pointee(ctx, base).moved(_subscript(ctx, index))
+        return pointee(ctx, base).moved(_subscript(ctx, index))
     if ast.operator(cursor) == "*":
-        return _pointee(ctx, ast.children(cursor)[0])
+        return pointee(ctx, ast.children(cursor)[0])
     if cursor.kind == CursorKind.MEMBER_REF_EXPR:
-        if any(path and ctx.is_refused(path.key) for path in map(path_of, ast.walk(cursor))):
-            raise NompError(())
+        _be_silent_if_refused(ctx, cursor)
         message = f"'{cursor.spelling}' is a member of an array's element, and arrays of structs cannot be used"
         raise ctx.refusal("N211", cursor, message, "keep each member in an array of its own")
     return _not_an_array(ctx, cursor)
@@ -145,6 +112,8 @@ def _subscript(ctx: Context, cursor: Cursor) -> Expr:
 def _whole(ctx: Context, cursor: Cursor, path: Path) -> Element:
     """The whole array, or all that a pointer points to, without a subscript."""
     _check_member(ctx, cursor, path)
+    if path.key in ctx.aliases:
+        return _not_an_array(ctx, cursor)
     local = ctx.locals.get(path.key)
     if local:
         return Element(local.name, local.dtype, len(local.shape))
@@ -156,16 +125,18 @@ def _whole(ctx: Context, cursor: Cursor, path: Path) -> Element:
     return Element(param.name, param.dtype, len(param.shape))
 
 
-def _pointee(ctx: Context, cursor: Cursor) -> Element:
+def pointee(ctx: Context, cursor: Cursor) -> Element:
     """What the pointer *cursor* (or the array that decays to it) points to."""
     if cursor.kind == CursorKind.PAREN_EXPR:
-        return _pointee(ctx, ast.children(cursor)[0])
+        return pointee(ctx, ast.children(cursor)[0])
     if cursor.kind == CursorKind.UNEXPOSED_EXPR:
         (inner,) = ast.children(cursor)
-        return _pointee(ctx, inner)
+        return pointee(ctx, inner)
     if cursor.kind == CursorKind.CSTYLE_CAST_EXPR:
         return _cast_pointer(ctx, cursor)
-    operator = ast.operator(cursor)
+    path, operator = path_of(cursor), ast.operator(cursor)
+    if path and path.key in ctx.aliases:
+        return ctx.aliases[path.key]
     if operator in ("+", "-") and cursor.kind == CursorKind.BINARY_OPERATOR:
         return _moved_pointer(ctx, cursor, operator)
     if operator == "&":
@@ -181,19 +152,28 @@ def _moved_pointer(ctx: Context, cursor: Cursor, operator: str) -> Element:
     if _points(offset):
         return _not_an_array(ctx, cursor)
     distance = _subscript(ctx, offset)
-    return _pointee(ctx, base).moved(distance if operator == "+" else _sum("-", _ZERO, distance))
+    return pointee(ctx, base).moved(distance if operator == "+" else offset_by("-", _ZERO, distance))
 
 
 def _cast_pointer(ctx: Context, cursor: Cursor) -> Element:
     inner = ast.children(cursor)[-1]
     before, after = layout_of(ast.bare(inner).type), layout_of(cursor.type)
     if _points(inner) and (before.dtype, before.extents[1:]) == (after.dtype, after.extents[1:]) and after.dtype:
-        return _pointee(ctx, inner)
+        return pointee(ctx, inner)
     advice = "declare a pointer of that type before the loop"
     raise ctx.refusal("N211", cursor, "a pointer cannot be converted to another type in a kernel", advice)
 
 
+def _be_silent_if_refused(ctx: Context, cursor: Cursor) -> None:
+    """Raise an error without a message where a variable in *cursor* was refused before: that explains this one."""
+    if any(path and ctx.is_refused(path.key) for path in map(path_of, ast.walk(cursor))):
+        raise NompError(())
+
+
 def _not_an_array(ctx: Context, cursor: Cursor) -> Element:
+    _be_silent_if_refused(ctx, cursor)
+    if cursor.kind in _KINDS:
+        _unknown(ctx, cursor)
     what = "this pointer" if _points(cursor) else "this"
     advice = "use elements a[i] of an array, or of a pointer that does not change in the loop"
     raise ctx.refusal("N211", cursor, f"{what} is not an array or an element of one", advice)

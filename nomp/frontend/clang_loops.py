@@ -15,7 +15,8 @@ from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_context import Context, Key
-from nomp.frontend.clang_expressions import folded, value
+from nomp.frontend.clang_elements import folded
+from nomp.frontend.clang_expressions import value
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_types import converted, dtype_of
 from nomp.region import Const, Expr, Relation, Unary

@@ -19,7 +19,8 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import Counters, extents, written_by
 from nomp.frontend.clang_context import Context, Local
-from nomp.frontend.clang_expressions import folded, location, value
+from nomp.frontend.clang_elements import Element, folded
+from nomp.frontend.clang_expressions import location, pointee, value
 from nomp.frontend.clang_loops import Counter, Header, header
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_scope import Site
@@ -99,11 +100,34 @@ def _declare(writer: Writer, declared: Cursor) -> Iterator[Stmt]:
         ctx.locals[key] = local
         yield Declare(local.name, dtype, (), init, ctx.place(declared))
         return
+    if is_pointer(declared.type) and first is not None:
+        ctx.aliases[key] = _alias(writer, declared, first)
+        return
     local = _local_array(writer, declared)
     ctx.locals[key] = local
     yield Declare(local.name, local.dtype, local.shape, None, ctx.place(declared))
     if first is not None:
         yield from _fill(ctx, local, first)
+
+
+def _alias(writer: Writer, declared: Cursor, first: Cursor) -> Element:
+    """What the pointer *declared* points to, as long as it lives: neither it nor its subscripts may change."""
+    ctx, layout, name = writer.ctx, layout_of(declared.type), declared.spelling
+    if ast.key(declared) in ctx.written:
+        raise ctx.refusal(
+            "N211", declared, f"pointer '{name}' changes in the loop", "use a subscript that changes instead"
+        )
+    found = pointee(ctx, first)
+    fixed = {param.name for param in ctx.params.values() if param.kind == "scalar"}
+    fixed |= {counter.name for counter in ctx.counters.values()}
+    inner = [part for expr in found.index for part in walk_expr(expr)]
+    if any(isinstance(part, Load) or (isinstance(part, Var) and part.name not in fixed) for part in inner):
+        advice = "subscript the array itself"
+        raise ctx.refusal("N211", declared, f"'{name}' points to an element that may change while it is used", advice)
+    if (layout.dtype, len(layout.extents)) != (found.dtype, found.rank - len(found.index) + 1):
+        advice = "subscript the array itself"
+        raise ctx.refusal("N211", declared, f"'{name}' is not a pointer to what it is given", advice)
+    return found
 
 
 def _initial(ctx: Context, first: Cursor, dtype: str) -> Expr:

@@ -185,10 +185,10 @@ ERRORS = {
     __int128 big = 1;
     static int z;
     a[i] = p->bits + q;
-    double *r = a + i;
+    double *r;
     struct P o;
     o.x = 1;
-    r[0] = z;
+    r = a + z;
   }""",
     "structs": """\
 #pragma nomp for
@@ -211,6 +211,14 @@ ERRORS = {
     "pointer-moves": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) { a[0] = 0; a++; }""",
+    "local-pointers": """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    int z = i;
+    double *q = a + i, *r = a + z, *u = a + k[i];
+    float *v = a;
+    *q++ = *r + *u + *v;
+  }""",
     "alias": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {

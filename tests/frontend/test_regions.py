@@ -95,6 +95,10 @@ def test_headers(tmp_path: Path, header: str, expected: str) -> None:
         ("*a = *(a + i) + *(i + a) + i[a];", "a[0i32] = ((a[i] +f64 a[i]) +f64 a[i])"),
         ("(a + i)[n] = (&a[n])[i] + *(&x[i] - 1);", "a[(i64(i) +i64 i64(n))] = (a[(i64(n) +i64 i64(i))] +f64 "
          "f64(x[(i64(i) +i64 -1i64)]))"),
+        ("double *q = a + i, *r = q + n; *r = q[1] + *(q + 2);",
+         "a[(i64(i) +i64 i64(n))] = (a[(i64(i) +i64 1i64)] +f64 a[(i64(i) +i64 2i64)])"),
+        ("const float *q = &x[i]; float t[2][3], (*r)[3] = t + 1, *s = t[1]; (*r)[2] = *q; s[2] = q[0];",
+         "f32 t[2i64][3i64]\n  t[1i32, 2i32] = x[i]\n  t[1i32, 2i32] = x[i]"),
         ("a[c[i]] = ((double *)a)[u];", "a[i32(c[i])] = a[u]"),
         ("if (a[i]) continue; else a[i] = 2;", "if a[i]\n    continue\n  else\n    a[i] = 2.0f64"),
     ],

@@ -1,0 +1,48 @@
+"""Parts of arrays, and constant folding: the pieces of expressions that need no clang.
+
+An `Element` is what the front end makes of a pointer: pointers have no value in the loop IR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from nomp.arithmetic import bits, evaluate
+from nomp.frontend.clang_types import converted
+from nomp.region import Binary, Const, Expr, Unary
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of *array*; with fewer subscripts than *rank*, a part of it.  A pointer is what it points to."""
+
+    array: str
+    dtype: str
+    rank: int
+    index: tuple[Expr, ...] = ()
+
+    def moved(self, offset: Expr) -> Element:
+        """The element *offset* further on in the last dimension that has a subscript."""
+        *outer, last = self.index
+        return replace(self, index=(*outer, offset_by("+", last, offset)))
+
+
+def offset_by(op: str, left: Expr, right: Expr) -> Expr:
+    """``left op right`` in the type of C's address arithmetic."""
+    if isinstance(left, Const) and left.value == 0 and op == "+":
+        return right
+    if isinstance(right, Const) and right.value == 0:
+        return left
+    return folded(Binary(op, converted(left, "int64"), converted(right, "int64"), "int64"))
+
+
+def folded(expr: Unary | Binary) -> Expr:
+    """*expr*, computed where it is constant and C defines the result."""
+    match expr:
+        case Unary(operand=Const()):
+            return Const(evaluate(expr, {}), expr.dtype)
+        case Binary(op=op, left=Const(), right=Const(value=right)):
+            shift = op in ("<<", ">>")
+            defined = (right != 0 or op not in ("/", "%")) and (not shift or 0 <= right < bits(expr.dtype))
+            return Const(evaluate(expr, {}), expr.dtype) if defined else expr
+    return expr
