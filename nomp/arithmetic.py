@@ -1,6 +1,6 @@
 """C's arithmetic on Python numbers: what launch expressions and constants are evaluated with.
 
-In: a `region.Expr` without loads, and the values of its scalars.  Out: the number that a C program would compute, 
+In: a `region.Expr` without loads, and the values of its scalars.  Out: the number that a C program would compute,
 integers wrapped to their type (signed overflow, undefined in C, wraps too), float32 rounded after every operation.
 """
 

@@ -52,9 +52,9 @@ def compile(
 
 def emit_loopy(region: Region, dialect: str = "opencl") -> str:
     """The loopy kernel that *region*'s scripts get, as text."""
-    from nomp.lower import lower
+    from nomp.lower import lower, show
 
-    return str(lower(region, Variant(), dialect, for_script=True).kernel)
+    return show(lower(region, Variant(), dialect, for_script=True).kernel)
 
 
 def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> str:

@@ -7,11 +7,13 @@ Called by `pipeline`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import loopy as lp
 import numpy as np
+from islpy import dim_type
 from loopy.symbolic import Reduction as LoopyReduction
 from pymbolic import primitives as p
 
@@ -48,6 +50,16 @@ def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = 
     else:
         builder.body(region.body, Context())
     return Lowered(_make(builder, dialect), tuple(builder.values))
+
+
+def show(kernel: lp.TranslationUnit) -> str:
+    """*kernel* as text, its loops named from the outside in (loopy's own order changes from run to run)."""
+    order = [iname for domain in kernel.default_entrypoint.domains for iname in domain.get_var_names(dim_type.set)]
+
+    def ordered(match: re.Match[str]) -> str:
+        return match[1] + ", ".join(sorted(match[2].split(", "), key=order.index))
+
+    return re.sub(r"\b((?:for|end) )(\w+(?:, \w+)+)$", ordered, str(kernel), flags=re.MULTILINE)
 
 
 def _make(builder: Builder, dialect: str) -> lp.TranslationUnit:

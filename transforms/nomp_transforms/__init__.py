@@ -1,0 +1,1 @@
+"""Schedules for whole domains, found by scripts under their module names."""
