@@ -55,7 +55,7 @@ def _parse(words: list[str]) -> tuple[str, list[str]]:
         return words[0], words[1:]
     parser = argparse.ArgumentParser(
         prog="nomp",
-        description="Compiles annotated C and Python loops for OpenCL, CUDA and HIP devices.",
+        description="Compiles annotated C loops for OpenCL devices, by schedules that you write in Python.",
         epilog="nomp VERB --help says more about a verb.",
     )
     parser.add_argument("--version", action=_Version, help="print the version")

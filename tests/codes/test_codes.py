@@ -51,7 +51,7 @@ def test_the_list_of_codes(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_text_of_an_unknown_code(golden: Callable[[str, str], None]) -> None:
     texts = []
-    for code in ("N1O1", "foo.c:3"):
+    for code in ("N80S", "foo.c:3"):
         with pytest.raises(NompError) as caught:
             explain.explain_code(code)
         texts.append(str(caught.value))
