@@ -206,15 +206,16 @@ _DEPTH = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 
 def _from_macros(unit: Unit, source: SourceText, macros: dict[str, str]) -> Iterator[Diagnostic]:
     """An error for each nomp pragma in *source* that a macro makes: no text of the program can be replaced for it."""
-    for where, expansion in unit.expansions:
-        if where is not source:
+    for use in unit.expansions:
+        if use.source is not source:
             continue
-        text = source.data[ast.begin(expansion) : ast.end(expansion)].decode("utf-8", "replace")
-        body = _expanded(expansion.spelling, macros, set())
+        name = use.cursor.spelling
+        body = _expanded(name, macros, set())
+        text = source.data[use.begin : use.end].decode("utf-8", "replace")
         if "_Pragma" in body and re.search(r"\bnomp\b", text + body):
-            span = source.span(ast.begin(expansion), ast.end(expansion))
             advice = "write the pragma itself here, in a line of its own"
-            yield Diagnostic("N203", f"macro '{expansion.spelling}' makes a nomp pragma", span, help=advice)
+            span = source.span(use.begin, use.end)
+            yield Diagnostic("N203", f"macro '{name}' makes a nomp pragma", span, help=advice)
 
 
 def _expanded(name: str, macros: dict[str, str], seen: set[str]) -> str:
@@ -267,7 +268,7 @@ def parse_function(text: str, clauses: ForClauses, file: str = "<nomp_jit>") -> 
         advice = "give the text of one function definition"
         message = f"nomp_jit takes one function, but the text defines {len(unit.functions)}"
         raise error("N219", message, Span(file, 1), help=advice)
-    ((source, function),) = unit.functions
+    source, function = unit.functions[0].source, unit.functions[0].cursor
     body = ast.children(function)[-1]
     statements = ast.children(body)
     if statements and statements[-1].kind == CursorKind.RETURN_STMT and not ast.children(statements[-1]):

@@ -84,6 +84,16 @@ def _text(data: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """A function definition or the use of a macro, in a user file: its cursor and the bytes *begin* to *end*."""
+
+    source: SourceText
+    cursor: Cursor
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """One parsed translation unit.
 
@@ -94,9 +104,9 @@ class Unit:
     main: SourceText
     tree: Any
     sources: dict[str, SourceText]
-    functions: tuple[tuple[SourceText, Cursor], ...]
+    functions: tuple[Stretch, ...]
     variables: tuple[Cursor, ...]
-    expansions: tuple[tuple[SourceText, Cursor], ...]
+    expansions: tuple[Stretch, ...]
 
     def skipped(self, path: str) -> list[tuple[int, int]]:
         """Byte ranges of *path* that the preprocessor left out."""
@@ -185,10 +195,14 @@ def _unit(main: SourceText, tree: Any, sources: dict[str, SourceText]) -> Unit:
         if cursor.kind in found:
             found[cursor.kind].append(cursor)
     functions, expansions = (
-        tuple((sources[cursor.location.file.name], cursor) for cursor in found[kind] if _is_user(cursor, sources))
+        tuple(
+            Stretch(sources[cursor.location.file.name], cursor, begin(cursor), end(cursor))
+            for cursor in found[kind]
+            if _is_user(cursor, sources)
+        )
         for kind in (CursorKind.FUNCTION_DECL, CursorKind.MACRO_INSTANTIATION)
     )
-    defined = tuple((source, function) for source, function in functions if function.is_definition())
+    defined = tuple(function for function in functions if function.cursor.is_definition())
     return Unit(main, tree, sources, defined, tuple(found[CursorKind.VAR_DECL]), expansions)
 
 

@@ -53,9 +53,9 @@ def sites(unit: Unit, source: SourceText, begin: int, end: int) -> list[Site]:
     None outside functions, more than one if the program includes the text more than once.
     """
     return [
-        Site(source, unit, function, tuple(_around(source, function, begin)), end)
-        for where, function in unit.functions
-        if where is source and ast.begin(function) < begin < ast.end(function)
+        Site(source, unit, function.cursor, tuple(_around(source, function.cursor, begin)), end)
+        for function in unit.functions
+        if function.source is source and function.begin < begin < function.end
     ]
 
 
@@ -80,7 +80,7 @@ def statement_end(site: Site, statement: Cursor) -> int:
     if last.kind in _BLOCKS and source.data[end - 1 : end] in (b"}", b";"):
         return end
     # Where the last token is an argument of a macro, libclang's end is where the macro's use begins.
-    ends = [ast.end(use) for where, use in site.unit.expansions if where is source and ast.begin(use) == end]
+    ends = [use.end for use in site.unit.expansions if use.source is source and use.begin == end]
     end = max([end, *ends])
     blank = _BLANK.match(source.data, end)
     after = blank.end() if blank else end
