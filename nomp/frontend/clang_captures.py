@@ -185,10 +185,12 @@ def _unusable(ctx: Context, cursor: Cursor, path: Path, layout: Layout) -> NompE
     type_ = path.type.spelling
     if is_record(layout.element):
         advice = "keep each member in an array of its own"
-        return ctx.refusal("N211", cursor, f"'{path.host}' is an array of structs ('{type_}')", advice)
+        what = "points to structs" if is_pointer(path.type) else "is an array of structs"
+        return ctx.refusal("N211", cursor, f"'{path.host}' {what} ('{type_}')", advice)
     if is_pointer(layout.element):
         advice = "use one array with two subscripts, or a pointer to one row"
-        return ctx.refusal("N211", cursor, f"'{path.host}' is a pointer to pointers ('{type_}')", advice)
+        what = "points to pointers" if is_pointer(path.type) else "is an array of pointers"
+        return ctx.refusal("N211", cursor, f"'{path.host}' {what} ('{type_}')", advice)
     advice = "kernels compute with _Bool, integers, float and double"
     return ctx.refusal("N210", cursor, f"'{path.host}' has type '{type_}', which cannot be used in a kernel", advice)
 
