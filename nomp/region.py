@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from nomp.diagnostics import Span
 
-ParamKind = Literal["scalar", "array", "cell", "counter"]
+ParamKind = Literal["scalar", "array", "table", "cell", "counter"]
 Relation = Literal["<", "<=", ">", ">=", "!="]
 
 
@@ -108,7 +108,11 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A mathematical function by its C name without a type suffix (``sqrt`` for ``sqrtf``); arguments are converted."""
+    """A call with converted arguments.
+
+    *function* is one of the region's `Function`s, or a mathematical function by its C name without a type suffix
+    (``sqrt`` for ``sqrtf``).
+    """
 
     function: str
     args: tuple[Expr, ...]
@@ -173,8 +177,44 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
+class While:
+    """``while (cond) body``, or ``do body while (cond)`` if *first* runs the body before the condition."""
+
+    cond: Expr
+    body: tuple[Stmt, ...]
+    first: bool = False
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The labels that stand together before *body*, in a `Switch`; control falls through to the next case."""
+
+    values: tuple[int, ...]
+    default: bool
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """``switch (value)``; *value* is promoted, the labels are converted to its type.  A `Break` leaves it."""
+
+    value: Expr
+    cases: tuple[Case, ...]
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Leave a `Function` with *value*, converted to the function's type."""
+
+    value: Expr
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class Break:
-    """Leave the innermost loop (never the annotated one)."""
+    """Leave the innermost loop (never the annotated one) or switch."""
 
     place: Place = NOWHERE
 
@@ -186,9 +226,22 @@ class Continue:
     place: Place = NOWHERE
 
 
-Stmt = Assign | Declare | If | For | Break | Continue
+Stmt = Assign | Declare | If | For | While | Switch | Break | Continue | Return
 
 # ------------------------------------------------------------------------------------------ parameters, clauses
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the program that the region calls: scalars in (*params*: name and type), one scalar out.
+
+    Its names are its own.  It calls only functions that stand before it in `Region.functions`.
+    """
+
+    name: str
+    dtype: str
+    params: tuple[tuple[str, str], ...]
+    body: tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +250,7 @@ class Param:
 
     *kind* ``scalar``: read only, passed by the address of its value, evaluated at the launch.  ``array``: the address
     of element 0; *shape* has an expression a dimension, None where the extent is not known (only the first may be).
+    ``table``: an array that never changes while the program runs, all its extents constants; it needs no map.
     ``cell``: one element that the region writes (an outer scalar, or ``s[index]`` of a reduce clause), passed by the
     address of ``s``; in the region it is the scalar ``Var(name)``, and it need not be mapped: the runtime copies it
     to the device and back.  ``counter``: the address of an outer loop counter, which the runtime sets after the launch.
@@ -261,6 +315,7 @@ class Region:
     first_line: int = 0
     text: tuple[str, ...] = ()
     overwrite: bool = False
+    functions: tuple[Function, ...] = ()
     VERSION: ClassVar[int] = 1
 
     def span(self, place: Place) -> Span:
@@ -318,8 +373,8 @@ def register_nodes(*classes: type) -> None:
 
 
 register_nodes(
-    Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, Break, Continue,
-    Param, Script, Reduction, Clauses, Region,
+    Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, While, Case, Switch,
+    Return, Break, Continue, Function, Param, Script, Reduction, Clauses, Region,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- walks
@@ -352,11 +407,20 @@ def walk(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
     """All statements of *body*, nested ones included, in program order."""
     for stmt in body:
         yield stmt
-        if isinstance(stmt, For):
-            yield from walk(stmt.body)
-        elif isinstance(stmt, If):
-            yield from walk(stmt.then)
-            yield from walk(stmt.other)
+        for part in bodies(stmt):
+            yield from walk(part)
+
+
+def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The statement lists inside *stmt*."""
+    match stmt:
+        case For(body=body) | While(body=body):
+            return (body,)
+        case If(then=then, other=other):
+            return then, other
+        case Switch(cases=cases):
+            return tuple(case.body for case in cases)
+    return ()
 
 
 def expressions(stmt: Stmt) -> tuple[Expr, ...]:
@@ -368,8 +432,10 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
             return (value,)
         case Declare(shape=shape, init=init):
             return (*shape, init) if init is not None else shape
-        case If(cond=cond):
+        case If(cond=cond) | While(cond=cond):
             return (cond,)
+        case Switch(value=value) | Return(value=value):
+            return (value,)
         case For(lower=lower, upper=upper, step=step):
             return (lower, upper, step)
     return ()
