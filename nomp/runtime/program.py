@@ -98,7 +98,7 @@ class Program:
 
 def _evaluate(value: Value, scalars: Mapping[str, Number], offsets: Mapping[str, int]) -> Number:
     if value.offset_of is not None:
-        return offsets[value.offset_of]
+        return offsets.get(value.offset_of, 0)  # cells and scratch arrays start where their buffers do
     assert value.expr is not None
     return convert(evaluate(value.expr, scalars), value.dtype)
 
