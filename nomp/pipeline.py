@@ -114,10 +114,12 @@ def _generate(
     stages: Stages | None = None,
 ) -> DeviceSource:  # fmt: skip
     from nomp import codegen
+    from nomp.lower import functions
 
     scratch = stages.scratch if stages else ()
     try:
-        return codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
+        source = codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
+        return replace(source, text=functions.definitions(region.functions, device.dialect) + source.text)
     except codegen.CodegenError as failure:
         raise _codegen_error(region, str(failure)) from failure
 

@@ -114,7 +114,8 @@ def _combine(region: Region, items: int, part: str, partial: Mapping[str, str], 
         step = Assign(cell, combined(reduction.op, cell, Load(partial[reduction.name], (index,), dtype)))
         body.append(For(index.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), (step,)))
     cells = tuple(param for param in region.params if param.name in partial)
-    return replace(region, name=f"{region.name}_finish", params=(*cells, *arrays), body=tuple(body), clauses=Clauses())
+    return replace(region, name=f"{region.name}_finish", params=(*cells, *arrays), body=tuple(body), clauses=Clauses(),
+                   functions=())  # fmt: skip
 
 
 def _start(op: str, cell: Var) -> Expr:

@@ -18,6 +18,7 @@ from loopy.symbolic import Reduction as LoopyReduction
 from pymbolic import primitives as p
 
 from nomp.device_source import Value, Variant
+from nomp.lower.functions import callables
 from nomp.lower.kernel import Builder, Context
 from nomp.lower.names import entry_name
 from nomp.lower.target import target_for
@@ -42,14 +43,14 @@ def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = 
     scripts can split and map; without a script `reduction` has rewritten it before.
     """
     lp.set_caching_enabled(False)
-    builder = Builder(region, variant)
+    builder = Builder(region, variant, dialect)
     builder.parameters()
     simple = _simple_reduction(region) if for_script else None
     if simple:
         _reduce(builder, *simple)
     else:
         builder.body(region.body, Context())
-    return Lowered(_make(builder, dialect), tuple(builder.values))
+    return Lowered(_make(builder), tuple(builder.values))
 
 
 def show(kernel: lp.TranslationUnit) -> str:
@@ -62,19 +63,21 @@ def show(kernel: lp.TranslationUnit) -> str:
     return re.sub(r"\b((?:for|end) )(\w+(?:, \w+)+)$", ordered, str(kernel), flags=re.MULTILINE)
 
 
-def _make(builder: Builder, dialect: str) -> lp.TranslationUnit:
+def _make(builder: Builder) -> lp.TranslationUnit:
     kernel = lp.make_kernel(
         builder.domains or "{ : }",
         builder.instructions or [lp.NoOpInstruction(id="nothing")],
         [*builder.arguments, *builder.temporaries.values()],
         name=entry_name(builder.region.name),
         lang_version=LANGUAGE,
-        target=target_for(dialect),
+        target=target_for(builder.dialect),
         index_dtype=np.int32 if builder.variant.index32 else np.int64,
         # A C program is in bounds by definition; loopy would refuse what it cannot prove.
         options=lp.Options(enforce_array_accesses_within_bounds="no_check", allow_terminal_colors=False),
         seq_dependencies=False,
     )
+    for name, function in callables(builder.region.functions).items():
+        kernel = lp.register_callable(kernel, name, function)
     loops = kernel.default_entrypoint
     return kernel.with_kernel(loops.copy(loop_priority=frozenset(builder.priorities)))
 

@@ -17,6 +17,7 @@ from pymbolic import var
 
 from nomp.affine import is_exact
 from nomp.arithmetic import evaluate, is_float, is_signed
+from nomp.lower.functions import device_name
 from nomp.lower.target import OPERATORS, loopy_dtype
 from nomp.region import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var, operands, walk_expr
 
@@ -34,11 +35,15 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Speller:
-    """Spells expressions; *names* says what the scalars mean, *stable* is that of `affine.is_exact`."""
+    """Spells expressions.
+
+    *names* says what the scalars mean, *stable* is that of `affine.is_exact`, *functions* are the program's own.
+    """
 
     names: Mapping[str, Name]
     stable: Container[str]
     no_wrap: bool
+    functions: Container[str] = ()
 
     def value(self, expr: Expr) -> Any:
         """*expr* as a loopy expression whose loopy type is the expression's."""
@@ -59,7 +64,9 @@ class Speller:
             case Select(cond=cond, then=then, other=other):
                 return p.If(self.condition(cond), self._branch(then), self._branch(other))
             case Call(function=function, args=args, dtype=dtype):
-                return var(function + ("f" if dtype == "float32" else ""))(*[self.value(arg) for arg in args])
+                name = self.function(function)
+                suffix = "f" if name == function and dtype == "float32" else ""
+                return var(name + suffix)(*[self.value(arg) for arg in args])
 
     def condition(self, expr: Expr) -> Any:
         """*expr* as a truth value."""
@@ -96,6 +103,10 @@ class Speller:
             case Binary(op="*", left=left, right=right):
                 return self.index(left) * self.index(right)
         return self.value(expr)
+
+    def function(self, name: str) -> str:
+        """What the function *name* is called in the kernel."""
+        return device_name(name) if name in self.functions else name
 
     def is_plain(self, expr: Expr) -> bool:
         """Whether `index` spells *expr* as integer arithmetic on counters and parameters alone."""

@@ -8,6 +8,7 @@ change what it reads.  ``break`` and ``continue`` clear a flag that guards what 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,6 +25,7 @@ from nomp.arithmetic import is_float, is_launch_expr
 from nomp.device_source import Value, Variant
 from nomp.loops import INDEX, Header, header
 from nomp.lower.expressions import COMPARISONS, Name, Speller, constant
+from nomp.lower.opaque import carry
 from nomp.lower.target import loopy_dtype
 from nomp.region import (
     Assign,
@@ -38,7 +40,9 @@ from nomp.region import (
     Param,
     Region,
     Stmt,
+    Switch,
     Var,
+    While,
     operands,
     walk,
     walk_expr,
@@ -53,39 +57,47 @@ class Context:
     """Where a statement stands.
 
     *within*: the inames around it, *domain* their constraints.  *guard*: the predicates on it.  *bounds*: the device
-    scalars that the domain needs.  *live* is cleared by ``continue`` and ``break`` of the innermost loop, *going* by
-    ``break``.
+    scalars that the domain needs.  *leave* are the flags that ``break`` clears, *skip* those that ``continue`` clears.
     """
 
     within: tuple[str, ...] = ()
     domain: tuple[str, ...] = ()
     guard: frozenset[Any] = frozenset()
     bounds: frozenset[str] = frozenset()
-    live: str | None = None
-    going: str | None = None
+    leave: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+
+    def unguarded(self) -> Context:
+        """The same place without its predicates."""
+        return replace(self, guard=frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an instruction touches: the variable that it writes and those that it reads."""
+    """What an instruction touches: the variables that it writes and those that it reads."""
 
     instruction: str
-    written: str
+    written: frozenset[str]
     read: frozenset[str]
 
-    def conflicts(self, written: str, read: frozenset[str]) -> bool:
-        """Whether a later instruction that touches these must stay behind this one."""
-        return self.written in read or self.written == written or written in self.read
+    def conflicts(self, later: Access) -> bool:
+        """Whether *later* must stay behind this one."""
+        return bool(self.written & (later.read | later.written) or self.read & later.written)
 
 
 @dataclass(slots=True)
 class Builder:
-    """The kernel so far.  *forms* and *stable* are those of `affine.Scope`, *names* that of `Speller`."""
+    """The kernel so far.
+
+    *forms* and *stable* are those of `affine.Scope`, *names* that of `Speller`; *data* are the arrays and locals,
+    *shapes* their extents, *offsets* where arrays start.
+    """
 
     region: Region
     variant: Variant
+    dialect: str
     domains: list[str] = field(default_factory=list)
-    instructions: list[lp.Assignment] = field(default_factory=list)
+    instructions: list[lp.InstructionBase] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
     temporaries: dict[str, lp.TemporaryVariable] = field(default_factory=dict)
     arguments: list[Any] = field(default_factory=list)
@@ -96,11 +108,15 @@ class Builder:
     stable: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
+    shapes: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    offsets: dict[str, Any] = field(default_factory=dict)
+    numbers: Counter[str] = field(default_factory=Counter)
 
     @property
     def spell(self) -> Speller:
         """The speller of expressions with the names known so far."""
-        return Speller(self.names, self.stable, self.variant.no_wrap)
+        own = {function.name for function in self.region.functions}
+        return Speller(self.names, self.stable, self.variant.no_wrap, own)
 
     def fresh(self, name: str) -> str:
         """*name*, or the first of ``name_``, ``name__`` ... that is free."""
@@ -116,7 +132,7 @@ class Builder:
             if param.kind == "scalar":
                 self._scalar(param)
         for param in self.region.params:
-            if param.kind in ("array", "cell"):
+            if param.kind in ("array", "table", "cell"):
                 self._array(param)
 
     def _scalar(self, param: Param) -> None:
@@ -138,10 +154,12 @@ class Builder:
         if self.variant.offsets:
             offset = var(self.fresh(f"{param.name}_offset"))
             self._value(offset.name, INDEX, None, param.name)
+            self.offsets[param.name] = offset
         shape: Any = tuple(None if extent is None else self.spell.index(extent) for extent in param.shape)
         if param.kind == "cell":
             shape = (1,)
             self.names[param.name] = Name(p.Subscript(var(param.name), (0,)), param.dtype)
+        self.shapes[param.name] = shape
         shape = None if shape == (None,) else shape
         self.arguments.append(lp.GlobalArg(param.name, loopy_dtype(param.dtype), shape=shape, offset=offset))
         self.data.add(param.name)
@@ -158,10 +176,14 @@ class Builder:
                     self._if(stmt, context)
                 case For():
                     self._for(stmt, context)
+                case While():
+                    carry(self, stmt, context)
+                case Switch():
+                    self._switch(stmt, context)
                 case Break():
-                    self._clear((context.going, context.live), context)
+                    self._clear(context.leave, context)
                 case Continue():
-                    self._clear((context.live,), context)
+                    self._clear(context.skip, context)
 
     def _target(self, target: Var | Load, context: Context) -> Any:
         if isinstance(target, Var):
@@ -175,38 +197,41 @@ class Builder:
             return spelled
         name = self.fresh("index")
         self.temporary(name, INDEX)
-        self.assign(var(name), _guarded(context, spelled, constant(0, INDEX)), replace(context, guard=frozenset()))
+        self.assign(var(name), guarded(context, spelled, constant(0, INDEX)), context.unguarded())
         return var(name)
 
     def assign(self, target: Any, value: Any, context: Context) -> None:
         """Append ``target = value``, to run after every earlier instruction that it conflicts with."""
         written = target.aggregate.name if isinstance(target, p.Subscript) else target.name
         subscript = target.index_tuple if isinstance(target, p.Subscript) else ()
-        read = self._data_in(value, *subscript, *context.guard) | context.bounds
-        after = frozenset(a.instruction for a in self.accesses if a.conflicts(written, read))
-        name = f"{written}_{sum(a.written == written for a in self.accesses)}"
-        self.accesses.append(Access(name, written, read))
-        self.instructions.append(
-            lp.Assignment(
-                target,
-                value,
-                id=name,
-                predicates=context.guard,
-                within_inames=frozenset(context.within),
-                within_inames_is_final=True,
-                depends_on=after,
-                depends_on_is_final=True,
-            )
-        )
+        place = self.placed(written, {written}, self._data_in(value, *subscript), context)
+        self.instructions.append(lp.Assignment(target, value, **place))
+
+    def placed(self, name: str, written: Iterable[str], read: Iterable[str], context: Context) -> dict[str, Any]:
+        """Where an instruction stands: its name, its loops, its predicates, and what it must come after."""
+        reads = frozenset(read) | self._data_in(*context.guard) | context.bounds
+        access = Access(f"{name}_{self.numbers[name]}", frozenset(written), reads)
+        self.numbers[name] += 1
+        after = frozenset(earlier.instruction for earlier in self.accesses if earlier.conflicts(access))
+        self.accesses.append(access)
+        return {
+            "id": access.instruction,
+            "predicates": context.guard,
+            "within_inames": frozenset(context.within),
+            "within_inames_is_final": True,
+            "depends_on": after,
+            "depends_on_is_final": True,
+        }
 
     def _data_in(self, *exprs: Any) -> frozenset[str]:
         found: frozenset[str] = frozenset().union(*(get_dependencies(expr) for expr in exprs))
         return found & self.data
 
-    def temporary(self, name: str, dtype: str, shape: tuple[Any, ...] = ()) -> None:
-        """Declare a local; whether it is private or shared by a group is up to the schedule."""
-        self.temporaries[name] = lp.TemporaryVariable(name, loopy_dtype(dtype), shape=shape, address_space=lp.auto)
+    def temporary(self, name: str, dtype: str, shape: tuple[Any, ...] = (), space: Any = lp.auto) -> None:
+        """Declare a local; without a *space*, whether it is private or shared by a group is up to the schedule."""
+        self.temporaries[name] = lp.TemporaryVariable(name, loopy_dtype(dtype), shape=shape, address_space=space)
         self.data.add(name)
+        self.shapes[name] = shape
         if not shape:
             self.names[name] = Name(var(name), dtype)
 
@@ -215,11 +240,10 @@ class Builder:
         if stmt.init is not None:
             self.assign(var(stmt.name), self.spell.value(stmt.init), context)
 
-    def _clear(self, flags: tuple[str | None, ...], context: Context) -> None:
+    def _clear(self, flags: tuple[str, ...], context: Context) -> None:
         # Not predicated: loopy allows no instruction to change what its own predicates read.
-        for flag in dict.fromkeys(flags):
-            if flag:
-                self.assign(var(flag), _guarded(context, _FALSE, var(flag)), replace(context, guard=frozenset()))
+        for flag in flags:
+            self.assign(var(flag), guarded(context, _FALSE, var(flag)), context.unguarded())
 
     def _if(self, stmt: If, context: Context) -> None:
         condition = self.spell.condition(stmt.cond)
@@ -227,6 +251,23 @@ class Builder:
             condition = self._keep(condition, context)
         self.body(stmt.then, replace(context, guard=context.guard | {condition}))
         self.body(stmt.other, replace(context, guard=context.guard | {p.LogicalNot(condition)}))
+
+    def _switch(self, stmt: Switch, context: Context) -> None:
+        """A flag says whether control has entered: a matching label sets it, ``break`` clears it."""
+        dtype, value = stmt.value.dtype, self.fresh("switch_value")
+        self.temporary(value, dtype)
+        chosen = guarded(context, self.spell.value(stmt.value), constant(0, dtype))
+        self.assign(var(value), chosen, context.unguarded())
+        on = self._flag("switch_on", _FALSE, context.unguarded())
+        entered = p.Comparison(var(on), "!=", _FALSE)
+        labels = [number for case in stmt.cases for number in case.values]
+        inside = replace(context, guard=context.guard | {entered}, leave=(on,))
+        for case in stmt.cases:
+            match = _equals_any(var(value), dtype, case.values)
+            if case.default:
+                match = p.LogicalOr((match, p.LogicalNot(_equals_any(var(value), dtype, labels))))
+            self.assign(var(on), p.If(match, _TRUE, var(on)), context.unguarded())
+            self.body(case.body, inside)
 
     def _is_invariant(self, cond: Expr) -> bool:
         """Whether *cond* may be a predicate as it stands: integers of counters and parameters, nothing that traps."""
@@ -245,7 +286,7 @@ class Builder:
         name = self.fresh("cond")
         self.temporary(name, "int32")
         truth = p.If(condition, _TRUE, _FALSE)
-        self.assign(var(name), _guarded(context, truth, _FALSE), replace(context, guard=frozenset()))
+        self.assign(var(name), guarded(context, truth, _FALSE), context.unguarded())
         return p.Comparison(var(name), "!=", _FALSE)
 
     def _for(self, loop: For, context: Context) -> None:
@@ -275,8 +316,8 @@ class Builder:
             self.stable.add(name)
         else:
             self.temporary(name, INDEX)
-            value = _guarded(context, self.spell.value(expr), constant(0, INDEX))
-            self.assign(var(name), value, replace(context, guard=frozenset()))
+            value = guarded(context, self.spell.value(expr), constant(0, INDEX))
+            self.assign(var(name), value, context.unguarded())
         self.forms[name] = Affine(0, {name: 1})
 
     def _counter(self, loop: For, head: Header) -> None:
@@ -300,15 +341,15 @@ class Builder:
     def _flags(self, loop: For, outer: Context, inner: Context) -> Context:
         """*inner* with the flags that the loop's own ``break`` and ``continue`` need."""
         own = set(map(type, _own_jumps(loop.body)))
-        going = live = None
+        leave: tuple[str, ...] = ()
+        skip: tuple[str, ...] = ()
         if Break in own:
-            going = self._flag(f"{loop.iname}_going", _TRUE, replace(outer, guard=frozenset()))
+            leave = (self._flag(f"{loop.iname}_going", _TRUE, outer.unguarded()),)
         if Continue in own:
-            start = _TRUE if going is None else var(going)
-            live = self._flag(f"{loop.iname}_live", start, replace(inner, guard=frozenset()))
-        live = live or going
-        guard = inner.guard | ({p.Comparison(var(live), "!=", _FALSE)} if live else set())
-        return replace(inner, guard=guard, live=live, going=going)
+            skip = (self._flag(f"{loop.iname}_live", var(*leave) if leave else _TRUE, inner.unguarded()),)
+        live = (*skip, *leave)[:1]
+        guard = inner.guard | {p.Comparison(var(flag), "!=", _FALSE) for flag in live}
+        return replace(inner, guard=guard, leave=(*leave, *skip), skip=skip)
 
     def _flag(self, name: str, start: Any, context: Context) -> str:
         name = self.fresh(name)
@@ -323,7 +364,7 @@ def _is_empty(within: tuple[str, ...], domain: tuple[str, ...], forms: Iterable[
     return bool(isl.Set(f"[{parameters}] -> {{ [{', '.join(within)}] : {' and '.join(domain)} }}").is_empty())
 
 
-def _guarded(context: Context, value: Any, otherwise: Any) -> Any:
+def guarded(context: Context, value: Any, otherwise: Any) -> Any:
     """*value* where the guard of *context* holds, else *otherwise*."""
     if not context.guard:
         return value
@@ -340,11 +381,18 @@ def _declared(body: tuple[Stmt, ...]) -> Iterator[str]:
             yield stmt.name
 
 
+def _equals_any(value: Any, dtype: str, numbers: Iterable[int]) -> Any:
+    """Whether *value* is one of *numbers*."""
+    return p.LogicalOr(tuple(p.Comparison(value, "==", constant(number, dtype)) for number in numbers) or (False,))
+
+
 def _own_jumps(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
     """The ``break`` and ``continue`` of *body* that belong to the loop around it."""
     for stmt in body:
         if isinstance(stmt, Break | Continue):
             yield stmt
         elif isinstance(stmt, If):
-            yield from _own_jumps(stmt.then)
-            yield from _own_jumps(stmt.other)
+            yield from _own_jumps((*stmt.then, *stmt.other))
+        elif isinstance(stmt, Switch):
+            inside = (jump for case in stmt.cases for jump in _own_jumps(case.body))
+            yield from (jump for jump in inside if isinstance(jump, Continue))

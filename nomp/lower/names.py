@@ -7,6 +7,7 @@ kernel.  Called by `codegen` and, for the names of kernels, by `lower`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import loopy as lp
@@ -67,8 +68,6 @@ def legal(kernel: lp.TranslationUnit) -> tuple[lp.TranslationUnit, dict[str, str
     generate = entry.get_var_name_generator()
     names = [*entry.arg_dict, *entry.temporary_variables, *entry.all_inames()]
     renamed = {name: generate(f"{name}_") for name in sorted(names) if is_taken(name)}
-    if not renamed:
-        return kernel, {}
     return kernel.with_kernel(_with_names(entry, renamed)), {new: old for old, new in renamed.items()}
 
 
@@ -80,10 +79,7 @@ def _with_names(entry: lp.LoopKernel, names: dict[str, str]) -> lp.LoopKernel:
         return names.get(old, old)
 
     return entry.copy(
-        instructions=[
-            insn.with_transformed_expressions(mapper).copy(within_inames=frozenset(map(known, insn.within_inames)))
-            for insn in entry.instructions
-        ],
+        instructions=[_instruction(insn, mapper, known) for insn in entry.instructions],
         args=[_variable(arg, mapper, known(arg.name)) for arg in entry.args],
         temporary_variables={
             known(name): _variable(temporary, mapper, known(name))
@@ -94,6 +90,14 @@ def _with_names(entry: lp.LoopKernel, names: dict[str, str]) -> lp.LoopKernel:
         inames={known(name): iname.copy(name=known(name)) for name, iname in entry.inames.items()},
         loop_priority=frozenset(tuple(inames.get(i, i) for i in order) for order in entry.loop_priority),
     )
+
+
+def _instruction(insn: Any, mapper: Any, known: Callable[[str], str]) -> Any:
+    changed = insn.with_transformed_expressions(mapper).copy(within_inames=frozenset(map(known, insn.within_inames)))
+    if not isinstance(changed, lp.CInstruction):
+        return changed
+    code = re.sub(r"@(\w+)@", lambda match: known(match[1]), changed.code)
+    return changed.copy(code=code, read_variables=frozenset(map(known, changed.read_variables)))
 
 
 def _variable(variable: Any, mapper: Any, name: str) -> Any:

@@ -12,6 +12,7 @@ from nomp.region import (
     Assign,
     Binary,
     Break,
+    Call,
     Const,
     Continue,
     Declare,
@@ -20,10 +21,21 @@ from nomp.region import (
     If,
     Load,
     Region,
+    Return,
+    Select,
     Stmt,
+    Switch,
     Var,
+    While,
     operands,
 )
+
+
+class Returned(Exception):
+    """Leaves a function with a value."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 class Stop(Exception):
@@ -60,6 +72,12 @@ class Interpreter:
                 self.body(then if self.value(cond) else other)
             case For():
                 self.loop(stmt)
+            case While():
+                self.while_loop(stmt)
+            case Switch():
+                self.switch(stmt)
+            case Return(value=value):
+                raise Returned(self.value(value))
             case Break() | Continue():
                 raise Stop(isinstance(stmt, Break))
 
@@ -77,6 +95,38 @@ class Interpreter:
                 if stop.leave:
                     break
             counter = convert(counter + step, loop.dtype)
+
+    def while_loop(self, loop: While) -> None:
+        run = loop.first or bool(self.value(loop.cond))
+        while run:
+            try:
+                self.body(loop.body)
+            except Stop as stop:
+                if stop.leave:
+                    break
+            run = bool(self.value(loop.cond))
+
+    def switch(self, stmt: Switch) -> None:
+        value = self.value(stmt.value)
+        chosen = next((n for n, case in enumerate(stmt.cases) if value in case.values), None)
+        if chosen is None:
+            chosen = next((n for n, case in enumerate(stmt.cases) if case.default), len(stmt.cases))
+        try:
+            for case in stmt.cases[chosen:]:
+                self.body(case.body)
+        except Stop as stop:
+            if not stop.leave:
+                raise
+
+    def call(self, name: str, args: list[Any]) -> Any:
+        function = next(f for f in self.region.functions if f.name == name)
+        inner = Interpreter(self.region, {}, {})
+        inner.scalars = {n: convert(a, d) for (n, d), a in zip(function.params, args, strict=True)}
+        try:
+            inner.body(function.body)
+        except Returned as returned:
+            return returned.value
+        raise AssertionError(f"{name} returns nothing")
 
     def store(self, target: Var | Load, value: Any) -> None:
         if isinstance(target, Load):
@@ -97,8 +147,10 @@ class Interpreter:
             case Binary(op="&&" | "||" as op, left=left, right=right):
                 first = bool(self.value(left))
                 return int(first) if first == (op == "||") else int(bool(self.value(right)))
-        if type(expr).__name__ == "Select":
-            return self.value(expr.then if self.value(expr.cond) else expr.other)  # type: ignore[union-attr]
+            case Select(cond=cond, then=then, other=other):
+                return self.value(then if self.value(cond) else other)
+            case Call(function=function, args=args):
+                return self.call(function, [self.value(arg) for arg in args])
         parts = [Const(self.value(part), part.dtype) for part in operands(expr)]
         names = [f for f in ("operand", "left", "right") if hasattr(expr, f)]
         return evaluate(replace(expr, **dict(zip(names, parts, strict=True))), {}) if parts else evaluate(expr, {})
