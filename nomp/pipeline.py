@@ -39,7 +39,10 @@ def compile(
     *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520.
     """
     check(region)
-    if not (region.clauses.transforms or region.clauses.annotations):
+    scripted = region.clauses.transforms or region.clauses.annotations
+    if variant.aliased:
+        return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
+    if not scripted:
         return _default(region, device, jit, variant), ()
     kernel, values, warnings = _scripted(region, device, variant, settings)
     from nomp import codegen, reduction
@@ -76,13 +79,24 @@ def _scripted(
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
     """Without a script: reductions in two stages, anything else in order in one work item."""
     from nomp import reduction
-    from nomp.lower import lower
 
     stages = reduction.split(region, _accumulators(device))
     if stages is None:
-        lowered = lower(region, variant, device.dialect)
-        return _generate(region, lowered.kernel, lowered.values, jit, device)
+        return _in_order(region, device, jit, variant)
     return _two_stages(stages, device, jit, variant)
+
+
+def _in_order(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
+    from nomp.lower import lower
+
+    lowered = lower(region, variant, device.dialect)
+    return _generate(region, lowered.kernel, lowered.values, jit, device)
+
+
+def _aliased(region: Region) -> Diagnostic:
+    message = f"arrays of kernel '{region.name}' may overlap in this launch: its script is not used"
+    step = "give the kernel arrays that are apart; it runs in the order of the source, in one work item, until then"
+    return Diagnostic("N402", message, region.span(_place(region)), "warning", help=step)
 
 
 def _accumulators(device: DeviceInfo) -> int:

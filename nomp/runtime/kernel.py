@@ -22,7 +22,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import NompError, error
 from nomp.loops import trip_count
 from nomp.region import NOWHERE, For, Param, Region
-from nomp.runtime import bounds, ranges
+from nomp.runtime import aliasing, bounds, ranges
 from nomp.runtime.cells import CODES, Cell
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
@@ -82,6 +82,7 @@ class Kernel:
         self._counters = [(i, p) for i, p in places if p.kind == "counter"]
         self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
         self._accesses = bounds.accesses(region)
+        self._may_alias = aliasing.matters(region)
         self._plans: dict[Situation, Plan] = {}
 
     def run(self, context: Context, addresses: Sequence[int], jit: Mapping[str, Number]) -> None:
@@ -199,8 +200,16 @@ class Kernel:
                 size = SIZES[param.dtype]
                 mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size
         bounds.check(self.region, self._accesses, scalars, mapped)
-        variant = ranges.choose(self.region, scalars, any(offsets.values()))
+        aliased = self._may_alias and self._aliased(scalars, pointers, entries)
+        variant = ranges.choose(self.region, scalars, any(offsets.values()), aliased)
         return self.compile(context, scalars, variant).bind(scalars, buffers, offsets)
+
+    def _aliased(
+        self, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
+    ) -> bool:
+        names = [param.name for _, param in self._arrays]
+        held = {name: (e.start, e.end) for name, e in zip(names, entries, strict=True) if e is not None}
+        return aliasing.overlap(self.region, scalars, dict(zip(names, pointers, strict=True)), held)
 
     def _located(self, param: Param, pointer: int, entry: Entry | None, device: Device) -> tuple[Any, int]:
         """What the kernel is given for array *param*, and the element of it that is the host's element 0."""

@@ -19,12 +19,12 @@ from nomp.region import (
     Const,
     Expr,
     For,
-    If,
     Load,
     Region,
     Stmt,
     Unary,
     Var,
+    bodies,
     expressions,
     walk,
     walk_expr,
@@ -33,9 +33,13 @@ from nomp.region import (
 Interval = tuple[int, int]
 
 
-def choose(region: Region, env: Mapping[str, Number], offsets: bool) -> Variant:
-    """The variant for a launch with the scalars *env*; *offsets*: some array's mapping does not start at its base."""
-    return Variant(no_wrap=needs_ranges(region) and _nothing_wraps(region, env), offsets=offsets)
+def choose(region: Region, env: Mapping[str, Number], offsets: bool, aliased: bool = False) -> Variant:
+    """The variant for a launch with the scalars *env*.
+
+    *offsets*: some array's mapping does not start at its base; *aliased*: some arrays may overlap.
+    """
+    no_wrap = needs_ranges(region) and nothing_wraps(region, env)
+    return Variant(no_wrap=no_wrap, offsets=offsets, aliased=aliased)
 
 
 def needs_ranges(region: Region) -> bool:
@@ -65,9 +69,22 @@ def _may_wrap(node: Expr) -> bool:
     return False
 
 
-def _nothing_wraps(region: Region, env: Mapping[str, Number]) -> bool:
-    known = {name: (int(value), int(value)) for name, value in env.items() if isinstance(value, int)}
-    return _body_holds(region.body, known)
+def nothing_wraps(region: Region, env: Mapping[str, Number]) -> bool:
+    """Whether no subscript or bound of *region* wraps around, for the scalars *env*."""
+    return _body_holds(region.body, _scalars(env))
+
+
+def _scalars(env: Mapping[str, Number]) -> dict[str, Interval]:
+    return {name: (int(value), int(value)) for name, value in env.items() if isinstance(value, int)}
+
+
+def counters(region: Region, env: Mapping[str, Number]) -> dict[str, Interval]:
+    """Where the scalars and the loop counters lie that are known at launch."""
+    known = _scalars(env)
+    for stmt in walk(region.body):
+        if isinstance(stmt, For) and (values := _counter(stmt, known)):
+            known[stmt.iname] = values
+    return known
 
 
 def _body_holds(body: tuple[Stmt, ...], known: Mapping[str, Interval]) -> bool:
@@ -76,10 +93,7 @@ def _body_holds(body: tuple[Stmt, ...], known: Mapping[str, Interval]) -> bool:
         if isinstance(stmt, For):
             if not _loop_holds(stmt, known):
                 return False
-        elif isinstance(stmt, If):
-            if not (_holds(stmt, known) and _body_holds(stmt.then, known) and _body_holds(stmt.other, known)):
-                return False
-        elif not _holds(stmt, known):
+        elif not (_holds(stmt, known) and all(_body_holds(part, known) for part in bodies(stmt))):
             return False
     return True
 
@@ -103,16 +117,16 @@ def _fits(expr: Expr, known: Mapping[str, Interval]) -> bool:
     """Whether every operation of *expr* that might wrap around is known to stay in its type."""
     for node in walk_expr(expr):
         if _may_wrap(node):
-            interval, (low, high) = _interval(node, known), limits(node.dtype)
-            if interval is None or interval[0] < low or interval[1] > high:
+            (low, high), value = limits(node.dtype), interval(node, known)
+            if value is None or value[0] < low or value[1] > high:
                 return False
     return True
 
 
 def _counter(loop: For, known: Mapping[str, Interval]) -> Interval | None:
     """The values that the counter of *loop* takes, None where they are not known."""
-    lower, upper = _interval(loop.lower, known), _interval(loop.upper, known)
-    step = _interval(signed_step(loop), known)
+    lower, upper = interval(loop.lower, known), interval(loop.upper, known)
+    step = interval(signed_step(loop), known)
     if lower is None or upper is None or step is None:
         return None
     strict = 0 if loop.relation in ("<=", ">=") else 1
@@ -121,7 +135,7 @@ def _counter(loop: For, known: Mapping[str, Interval]) -> Interval | None:
     return (upper[0] + strict, lower[1]) if step[1] < 0 else None
 
 
-def _interval(expr: Expr, known: Mapping[str, Interval]) -> Interval | None:
+def interval(expr: Expr, known: Mapping[str, Interval]) -> Interval | None:
     """Where the integer value of *expr* lies if no operation wraps around, None where that is not known."""
     match expr:
         case Const(value=int(value)):
@@ -129,12 +143,12 @@ def _interval(expr: Expr, known: Mapping[str, Interval]) -> Interval | None:
         case Var(name=name):
             return known.get(name)
         case Cast(operand=operand, dtype=dtype) if not is_float(operand.dtype) and not is_float(dtype):
-            return _interval(operand, known)
+            return interval(operand, known)
         case Unary(op="-", operand=operand):
-            inner = _interval(operand, known)
+            inner = interval(operand, known)
             return (-inner[1], -inner[0]) if inner else None
         case Binary(op="+" | "-" | "*" as op, left=left, right=right):
-            return _combine(op, _interval(left, known), _interval(right, known))
+            return _combine(op, interval(left, known), interval(right, known))
     return None
 
 

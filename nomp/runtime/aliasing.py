@@ -1,0 +1,124 @@
+"""Whether arrays with different names overlap at a launch, so that a schedule made for distinct arrays may be wrong.
+
+In: a region; then the scalars' values and the arrays' addresses.  Out: yes or no; "yes" may be too careful, "no" is
+certain.  Called by `runtime.kernel`, which then has the loops run in the order of the source, where nothing is wrong
+with overlap.
+
+Two arrays of which one is written are apart if the bytes that the loops can reach are, or if they are interleaved:
+members of an array of structs, or the even and the odd elements of one array.  The same address under two names is
+harmless where every access has the same subscript: that is one array, and the schedule is the user's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import gcd
+
+from nomp.affine import Affine, Scope
+from nomp.arithmetic import SIZES, Number
+from nomp.region import Assign, Expr, Load, Param, Region, expressions, walk, walk_expr
+from nomp.runtime.ranges import Interval, counters, interval, needs_ranges, nothing_wraps
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a launch may touch of an array: elements in *elements* (None: any) that are *rest* modulo *stride*."""
+
+    elements: Interval | None
+    stride: int
+    rest: int
+
+
+def matters(region: Region) -> bool:
+    """Whether overlap could matter at all: two arrays, one of them written."""
+    arrays = [param for param in region.params if param.kind == "array"]
+    return len(arrays) > 1 and any(param.writes for param in arrays)
+
+
+def overlap(
+    region: Region, env: Mapping[str, Number], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]]
+) -> bool:
+    """Whether two arrays may share an element that one of them writes.
+
+    *pointers* are the addresses of the arrays' elements 0, *mapped* the addresses between which each array is mapped.
+    """
+    arrays = [p for p in region.params if p.kind == "array" and p.name in mapped and (p.reads or p.writes)]
+    wraps = needs_ranges(region) and not nothing_wraps(region, env)
+    known = {} if wraps else counters(region, env)
+    for first, second in combinations(arrays, 2):
+        if (first.writes or second.writes) and not _apart(region, known, first, second, pointers, mapped):
+            return True
+    return False
+
+
+def _apart(
+    region: Region, known: Mapping[str, Interval], first: Param, second: Param, pointers: Mapping[str, int],
+    mapped: Mapping[str, tuple[int, int]],
+) -> bool:  # fmt: skip
+    reaches = [_reach(region, param, known) for param in (first, second)]
+    starts = [pointers[param.name] for param in (first, second)]
+    sizes = [SIZES[param.dtype] for param in (first, second)]
+    (low, high), (other_low, other_high) = (
+        _bytes(reach, start, size, mapped[param.name])
+        for reach, start, size, param in zip(reaches, starts, sizes, (first, second), strict=True)
+    )
+    if high <= other_low or other_high <= low:
+        return True
+    modulus = gcd(reaches[0].stride * sizes[0], reaches[1].stride * sizes[1])
+    places = [start + reach.rest * size for reach, start, size in zip(reaches, starts, sizes, strict=True)]
+    if _interleaved(modulus, *places, *sizes):
+        return True
+    return starts[0] == starts[1] and first.dtype == second.dtype and _same_subscripts(region, first, second)
+
+
+def _bytes(reach: Reach, start: int, size: int, mapped: tuple[int, int]) -> tuple[int, int]:
+    if reach.elements is None:
+        return mapped
+    low, high = reach.elements
+    return max(mapped[0], start + low * size), min(mapped[1], start + (high + 1) * size)
+
+
+def _interleaved(modulus: int, first: int, second: int, size: int, other: int) -> bool:
+    """Whether stretches of *size* and *other* bytes that start at these places of a circle are apart."""
+    if modulus < size + other:
+        return False
+    return (second - first) % modulus >= size and (first - second) % modulus >= other
+
+
+def _same_subscripts(region: Region, first: Param, second: Param) -> bool:
+    found = {tuple(_bare(i) for i in load.index) for load in _loads(region, {first.name, second.name})}
+    return len(found) == 1 and first.shape[1:] == second.shape[1:]
+
+
+def _bare(expr: Expr) -> str:
+    """*expr* without its place in the source."""
+    return repr([(type(node).__name__, getattr(node, "name", getattr(node, "value", getattr(node, "op", ""))))
+                 for node in walk_expr(expr)])  # fmt: skip
+
+
+def _loads(region: Region, names: set[str]) -> Iterator[Load]:
+    for stmt in walk(region.body):
+        for expr in (*expressions(stmt), *((stmt.target,) if isinstance(stmt, Assign) else ())):
+            for node in walk_expr(expr):
+                if isinstance(node, Load) and node.array in names:
+                    yield node
+
+
+def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach:
+    """The elements of *param* that the region can touch."""
+    forms = {name: Affine(0, {name: 1}) for name in known}
+    scope = Scope(forms, forms.keys(), no_wrap=True)
+    low: int | None = None
+    high, stride, rest = 0, 0, 0
+    for load in _loads(region, {param.name}):
+        flat = interval(load.index[0], known) if len(load.index) == 1 else None
+        form = scope.affine(load.index[0]) if len(load.index) == 1 else None
+        if flat is None or form is None:
+            return Reach(None, 1, 0)
+        if low is None:
+            low, high, rest = flat[0], flat[1], form.constant
+        low, high = min(low, flat[0]), max(high, flat[1])
+        stride = gcd(stride, form.constant - rest, *form.terms.values())
+    return Reach((low, high) if low is not None else (0, -1), stride, rest)

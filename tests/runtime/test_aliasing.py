@@ -1,0 +1,96 @@
+"""When arrays under two names are taken to overlap."""
+
+from __future__ import annotations
+
+import pytest
+
+from nomp.region import Assign, Binary, Cast, Const, Expr, For, Load, Param, Region, Var
+from nomp.runtime.aliasing import matters, overlap
+
+BASE = 0x1000
+I = Var("i", "int32")  # noqa: E741
+
+
+def number(value: int) -> Const:
+    return Const(value, "int32")
+
+
+def scaled(factor: int, shift: int = 0) -> Expr:
+    return Binary("+", Binary("*", number(factor), I, "int32"), number(shift), "int32")
+
+
+def region(target: Expr, source: Expr, dtypes: tuple[str, str] = ("float64", "float64")) -> Region:
+    """``for (i < n) a[target] = b[source]``."""
+    params = (
+        Param("n", "int32"),
+        Param("a", dtypes[0], "array", shape=(None,), reads=False, writes=True),
+        Param("b", dtypes[1], "array", shape=(None,)),
+    )
+    body = Assign(Load("a", (target,), dtypes[0]), Cast(Load("b", (source,), dtypes[1]), dtypes[0]))
+    return Region("r", "x.c", 1, params, (For("i", "int32", number(0), "<", Var("n", "int32"), number(1), (body,)),))
+
+
+def overlaps(tested: Region, a: int, b: int, n: int = 10) -> bool:
+    """Whether arrays that start *a* and *b* bytes into one mapped block overlap."""
+    mapped = (BASE, BASE + 4096)
+    return overlap(tested, {"n": n}, {"a": BASE + a, "b": BASE + b}, {"a": mapped, "b": mapped})
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"), [(0, 80, False), (80, 0, False), (0, 72, True), (72, 0, True), (0, 8, True), (0, 0, False)]
+)
+def test_the_same_subscripts(a: int, b: int, expected: bool) -> None:
+    """Ten elements each: halves of a block are apart, a shift is not, one array under two names is harmless."""
+    assert overlaps(region(I, I), a, b) is expected
+
+
+def test_one_array_under_two_names_with_other_subscripts() -> None:
+    assert overlaps(region(I, scaled(1, 1)), 0, 0)
+    assert overlaps(region(scaled(2), I), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"), [(0, 8, False), (8, 24, False), (0, 0, True), (0, 32, True), (0, 4, True)]
+)
+def test_members_of_an_array_of_structs(a: int, b: int, expected: bool) -> None:
+    """Structs of four doubles: different members never meet."""
+    assert overlaps(region(scaled(4), scaled(4, 4)), a, b) is expected
+
+
+def test_members_of_different_types() -> None:
+    tested = region(scaled(4), scaled(8), ("float64", "int32"))
+    assert not overlaps(tested, 0, 24)
+    assert not overlaps(tested, 0, 28)
+    assert overlaps(tested, 0, 4)
+
+
+def test_even_and_odd_elements() -> None:
+    assert not overlaps(region(scaled(2), scaled(2, 1)), 0, 0)
+    assert overlaps(region(scaled(2), scaled(3, 1)), 0, 0)
+
+
+def test_data_dependent_subscripts_reach_everything_that_is_mapped() -> None:
+    indirect = Load("b", (I,), "int32")
+    assert overlaps(region(indirect, I, ("float64", "int32")), 0, 2048)
+
+
+def test_unsigned_subscripts_that_wrap_reach_everything_that_is_mapped() -> None:
+    low = Binary("+", Cast(I, "uint32"), Const(2**32 - 1, "uint32"), "uint32")
+    assert overlaps(region(low, I), 0, 2048)
+
+
+def test_single_elements() -> None:
+    assert not overlaps(region(number(3), number(4)), 0, 0)
+    assert overlaps(region(number(3), number(4)), 8, 0)
+
+
+def test_separate_maps_are_apart() -> None:
+    indirect = region(Load("b", (I,), "int32"), I, ("float64", "int32"))
+    maps = {"a": (BASE, BASE + 64), "b": (BASE + 64, BASE + 128)}
+    assert not overlap(indirect, {"n": 5}, {"a": BASE, "b": BASE + 64}, maps)
+
+
+def test_matters() -> None:
+    assert matters(region(I, I))
+    single = region(I, I)
+    assert not matters(Region("r", "x.c", 1, single.params[:2], single.body))
