@@ -349,7 +349,10 @@ def encode(node: Any) -> Any:
     if isinstance(node, Place):
         return {"@": "Place", "a": list(node)}
     if dataclasses.is_dataclass(node):
-        return {"@": type(node).__name__, "a": [encode(getattr(node, f.name)) for f in dataclasses.fields(node)]}
+        fields = list(dataclasses.fields(node))
+        while fields and getattr(node, fields[-1].name) == fields[-1].default:
+            del fields[-1]  # `decode` gets these from the class
+        return {"@": type(node).__name__, "a": [encode(getattr(node, f.name)) for f in fields]}
     if isinstance(node, tuple):
         return [encode(item) for item in node]
     return node

@@ -20,14 +20,15 @@ LATER = {
     "functions": "calls of the program's own functions are refused (N208)",
     "tables": "constant tables must be mapped (N607)",
 }
+WARNINGS = {"overlap": "[N402]"}
 QUICK = {"integers", "reductions", "updates", "spellings"}
 NOMP = [sys.executable, "-m", "nomp.driver", "cc"]
 
 
-def _run(*words: str | Path) -> str:
+def _run(*words: str | Path, warning: str = "") -> str:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-    assert done.stderr == ""
+    assert warning in done.stderr if warning else done.stderr == ""
     return done.stdout
 
 
@@ -44,4 +45,4 @@ def test_program_prints_the_same(source: Path, tmp_path: Path) -> None:
     plain, ours = tmp_path / "plain", tmp_path / "ours"
     _run("gcc", *FLAGS, "-Wno-unknown-pragmas", "-Wno-unused-parameter", source, "-o", plain, "-lm")
     _run(*NOMP, *FLAGS, source, "-o", ours, "-lm")
-    assert _run(ours) == _run(plain)
+    assert _run(ours, warning=WARNINGS.get(source.stem, "")) == _run(plain)
