@@ -20,10 +20,10 @@ ArgumentKind = Literal["buffer", "value", "scratch"]
 class Variant:
     """What one compiled kernel may take for granted, decided anew at each launch (see `runtime.ranges`).
 
-    *no_wrap*: unsigned arithmetic in subscripts and bounds does not wrap around, so it is affine.
-    *offsets*: some array's mapped range does not start at the element that the host's pointer
-    names, so each array comes with an offset in elements (devices that do pointer arithmetic never need it).
-    *aliased*: arrays with different names may overlap, so that only the order of the source is right.
+    *no_wrap*: unsigned arithmetic in subscripts and bounds does not wrap around, so it is affine.  *offsets*: some
+    array's mapped range does not start at the element that the host's pointer names, so each array comes with an offset
+    in elements (devices that do pointer arithmetic never need it).  *aliased*: arrays with different names may overlap,
+    so that only the order of the source is right.
     """
 
     no_wrap: bool = False
