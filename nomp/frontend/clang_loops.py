@@ -18,7 +18,7 @@ from nomp.frontend.clang_context import Context, Key
 from nomp.frontend.clang_elements import folded
 from nomp.frontend.clang_expressions import value
 from nomp.frontend.clang_paths import path_of
-from nomp.frontend.clang_types import converted, dtype_of
+from nomp.frontend.clang_types import converted, dtype_of, promoted
 from nomp.region import Const, Expr, Relation, Unary
 
 _FORM = "write it as for (int i = lower; i < upper; i += step)"
@@ -192,7 +192,8 @@ def _is_widened(change: Cursor) -> bool:
 def _negated(step: Expr) -> Expr:
     """Minus *step*, in a signed type, so that a step down from an unsigned counter can be told from a step up."""
     signed = _signed_type(step.dtype)
-    return folded(Unary("-", converted(step, signed), signed))
+    wide = promoted(signed)  # as C does: no arithmetic on types narrower than int
+    return converted(folded(Unary("-", converted(step, wide), wide)), signed)
 
 
 def _signed_type(dtype: str) -> str:
