@@ -1,13 +1,19 @@
-"""Calls: the functions of ``<math.h>`` that a region may call, and the refusal of every other one."""
+"""Calls: the functions of ``<math.h>`` and of the program that a region may call; every other one is refused."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable
 
 from clang.cindex import CursorKind
 
 from nomp.diagnostics import NompError
+from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_callees import definition
 from nomp.frontend.clang_context import Context
-from nomp.frontend.clang_types import dtype_of
+from nomp.frontend.clang_elements import number
+from nomp.frontend.clang_types import converted, dtype_of
 from nomp.region import Binary, Call, Const, Expr, Select, Unary
 
 _NAMES = """
@@ -17,6 +23,9 @@ _NAMES = """
 """
 MATH = frozenset(_NAMES.split())
 _ABSOLUTE = ("abs", "labs", "llabs")
+_CONSTANTS = ("inf", "inff", "huge_val", "huge_valf", "nan", "nanf")
+_POINTERS = ("frexp", "modf", "remquo", "sincos", "lgamma_r")
+_OTHERS = ("ldexp", "scalbn", "scalbln", "ilogb", "lrint", "llrint", "lround", "llround", "nexttoward")
 
 
 def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
@@ -25,19 +34,106 @@ def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
     if called is None or called.kind != CursorKind.FUNCTION_DECL:
         advice = "write the computation into the loop, with 'if' to choose"
         raise ctx.refusal("N208", cursor, "a kernel cannot call through a pointer", advice)
+    callee = definition(cursor)
     name = cursor.spelling.removeprefix("__builtin_")
-    if called.get_definition() is not None:
-        raise _refusal(ctx, cursor, "is a function of this program")
-    if name in _ABSOLUTE:
+    dtype = dtype_of(cursor.type)
+    if callee is not None and not (is_math(name) and callee.location.is_in_system_header):
+        return _own(ctx, cursor, callee, args)
+    found = _known(name.strip("_"), args)
+    if found is not None:
+        return found
+    if name in _CONSTANTS and dtype and (value := ast.evaluate(cursor)) is not None:
+        return number(value, dtype)
+    if not is_math(name) or dtype is None or not args:
+        raise _refusal(ctx, cursor, name)
+    return Call(_base(name), args, dtype, ctx.place(cursor))
+
+
+def _base(name: str) -> str:
+    """*name* without a type's suffix."""
+    return name if name in MATH else name.removesuffix("f")
+
+
+def is_math(name: str) -> bool:
+    """Whether *name* is that of a function of ``<math.h>`` that devices have."""
+    return _base(name) in MATH
+
+
+def _known(name: str, args: tuple[Expr, ...]) -> Expr | None:
+    """What the compiler itself can compute: absolute values, and the tests of floating-point numbers."""
+    if name in _ABSOLUTE and args:
         negative = Binary("<", args[0], Const(0, args[0].dtype), "int32")
         return Select(negative, Unary("-", args[0], args[0].dtype), args[0], args[0].dtype)
-    function = name if name in MATH else name.removesuffix("f")
-    dtype = dtype_of(cursor.type)
-    if function not in MATH or dtype is None:
-        raise _refusal(ctx, cursor, "has no device version")
-    return Call(function, args, dtype, ctx.place(cursor))
+    base = name if name in _TESTS else name.removesuffix("f")
+    return _TESTS[base](args[0]) if base in _TESTS and len(args) == 1 else None
 
 
-def _refusal(ctx: Context, cursor: Cursor, why: str) -> NompError:
-    advice = "write its computation into the loop, or compute the value before the loop"
+def _is_nan(x: Expr) -> Expr:
+    return Binary("!=", x, x, "int32")
+
+
+def _infinity(x: Expr, sign: float) -> Expr:
+    return number(sign * math.inf, x.dtype)
+
+
+def _is_inf(x: Expr) -> Expr:
+    up, down = (Binary("==", x, _infinity(x, sign), "int32") for sign in (1.0, -1.0))
+    return Binary("||", up, down, "int32")
+
+
+def _sign_of_inf(x: Expr) -> Expr:
+    down = Binary("==", x, _infinity(x, -1.0), "int32")
+    return Binary("-", Binary("==", x, _infinity(x, 1.0), "int32"), down, "int32")
+
+
+def _is_finite(x: Expr) -> Expr:
+    above, below = (Binary(op, x, _infinity(x, sign), "int32") for op, sign in ((">", -1.0), ("<", 1.0)))
+    return Binary("&&", above, below, "int32")
+
+
+def _sign_bit(x: Expr) -> Expr:
+    one = Call("copysign", (Const(1.0, x.dtype), x), x.dtype)
+    return Binary("<", one, Const(0.0, x.dtype), "int32")
+
+
+_TESTS: dict[str, Callable[[Expr], Expr]] = {
+    "isnan": _is_nan,
+    "isinf": _is_inf,
+    "isinf_sign": _sign_of_inf,
+    "isfinite": _is_finite,
+    "finite": _is_finite,
+    "signbit": _sign_bit,
+}
+
+
+def _own(ctx: Context, cursor: Cursor, callee: Cursor, args: tuple[Expr, ...]) -> Expr:
+    """A call of a function of the program, which becomes a function of the kernel."""
+    key = ast.key(callee)
+    if key not in ctx.callees.functions:
+        refuse_recursion(ctx, cursor, callee)
+        ctx.callees.functions[key] = ctx.callees.define(ctx, cursor, callee)
+    function = ctx.callees.functions[key]
+    if len(args) != len(function.params):
+        advice = "declare the function with its parameters before the loop"
+        raise ctx.refusal("N208", cursor, f"'{function.name}' is called with {len(args)} arguments", advice)
+    given = zip(args, function.params, strict=True)
+    converted_args = tuple(converted(arg, dtype) for arg, (_, dtype) in given)
+    return Call(function.name, converted_args, function.dtype, ctx.place(cursor))
+
+
+def refuse_recursion(ctx: Context, cursor: Cursor, callee: Cursor) -> None:
+    """Raise N208 if *callee* is being translated already: the call of it is recursive."""
+    names = [function.spelling for function in ctx.callees.calling]
+    if callee in ctx.callees.calling:
+        cycle = " -> ".join([*names[names.index(callee.spelling) :], callee.spelling])
+        advice = "write it as a loop"
+        raise ctx.refusal("N208", cursor, f"a kernel cannot call a recursive function: {cycle}", advice)
+
+
+def _refusal(ctx: Context, cursor: Cursor, name: str) -> NompError:
+    why, advice = "has no device version", "write its computation into the loop, or compute the value before the loop"
+    if _base(name) in (*_POINTERS, *_OTHERS):
+        advice = "compute it from other functions of <math.h>, such as exp2, floor and rint"
+    elif name == cursor.spelling and not cursor.referenced.location.is_in_system_header:
+        why, advice = "is not defined in this file", "define it in a header that this file includes"
     return ctx.refusal("N208", cursor, f"'{cursor.spelling}' {why}: a kernel cannot call it", advice)

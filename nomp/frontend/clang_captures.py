@@ -1,7 +1,7 @@
 """What a region takes from the host program: its parameters, and which of the host's variables it writes.
 
 In: the statements of a region.  Out: the `Context`'s *params* (names given before any counter or local of the region
-gets one), *written*, and *Counters*.  Called by `frontend.clang_regions` before it translates the statements.
+gets one), *written*, *counted* and *records*.  Called by `frontend.clang_regions` before it translates the statements.
 """
 
 from __future__ import annotations
@@ -14,35 +14,36 @@ from clang.cindex import CursorKind, TypeKind
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_callees import inlined
+from nomp.frontend.clang_constants import constant_of, is_table
 from nomp.frontend.clang_context import DEEPEST, Context, Key
 from nomp.frontend.clang_expressions import value
+from nomp.frontend.clang_headers import assigned
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_types import Layout, dtype_of, is_pointer, is_record, layout_of
-from nomp.region import Const, Expr, Param, Var
+from nomp.region import Const, Expr, Param, ParamKind, Var
 
 _UNEVALUATED = (CursorKind.CXX_UNARY_EXPR,)  # sizeof, _Alignof
 
 
 @dataclass(slots=True)
-class Counters:
-    """The variables that loops of the region count with but do not declare in their header.
-
-    *loops*: which they are.  *strays*: the first use of each outside its loops.
-    """
-
-    loops: set[Key] = field(default_factory=set)
-    strays: dict[Key, Cursor] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class Uses:
-    """What the statements of a region mention."""
+    """What the statements of a region, and the functions whose text stands in for their call, mention.
+
+    *counters* are the variables that loops count with but do not declare in their header, *strays* those that are
+    used outside such loops too.  *records* are the pointers to structs that are subscripted or moved; *foreign* the
+    paths that functions mention, with the place of the mention.
+    """
 
     declared: set[Key] = field(default_factory=set)
     paths: list[tuple[Cursor, Path]] = field(default_factory=list)
+    foreign: list[tuple[Cursor, Path]] = field(default_factory=list)
     written: dict[Key, Cursor] = field(default_factory=dict)
-    counters: Counters = field(default_factory=Counters)
+    counters: set[Key] = field(default_factory=set)
+    strays: set[Key] = field(default_factory=set)
+    records: set[Key] = field(default_factory=set)
+    calling: list[Cursor] = field(default_factory=list)
 
 
 def uses_of(ctx: Context, statements: Iterable[Cursor]) -> Uses:
@@ -55,11 +56,9 @@ def uses_of(ctx: Context, statements: Iterable[Cursor]) -> Uses:
 
 def counted_by(loop: Cursor) -> Key | None:
     """The variable that the header of *loop* assigns first, None where it declares one or does neither."""
-    first = ast.children(loop)[0]
-    if ast.operator(first) != "=":
-        return None
-    path = path_of(ast.children(first)[0])
-    return path.key if path else None
+    target = assigned(loop)
+    path = path_of(target) if target is not None else None
+    return path.key if path and path.field is None else None
 
 
 def _visit(ctx: Context, cursor: Cursor, uses: Uses, around: tuple[Key | None, ...]) -> None:
@@ -77,22 +76,46 @@ def _visit(ctx: Context, cursor: Cursor, uses: Uses, around: tuple[Key | None, .
         return
     counter = counted_by(cursor) if cursor.kind == CursorKind.FOR_STMT else None
     if counter:
-        uses.counters.loops.add(counter)
-    else:
-        _note_write(cursor, uses)
+        uses.counters.add(counter)
+    _note_write(cursor, uses, counting=counter is not None)
+    if cursor.kind == CursorKind.CALL_EXPR:
+        _visit_callee(ctx, cursor, uses)
     for child in ast.children(cursor):
         _visit(ctx, child, uses, (*around, counter))
 
 
+def _visit_callee(ctx: Context, call: Cursor, uses: Uses) -> None:
+    """Note what the function that *call* calls uses, if its text is to stand in for the call."""
+    callee = inlined(call)
+    if callee is None or callee in uses.calling:
+        return
+    for argument in call.get_arguments():
+        written = ast.bare(argument)
+        path = path_of(ast.children(written)[0]) if ast.operator(written) == "&" else None
+        if path and dtype_of(path.type):
+            uses.written.setdefault(path.key, argument)
+    uses.declared.update(ast.key(declared) for declared in callee.get_arguments())
+    inside = Uses(calling=[*uses.calling, callee])
+    _visit(ctx, ast.children(callee)[-1], inside, ())
+    uses.declared |= inside.declared
+    uses.foreign += [(call, path) for _, path in (*inside.paths, *inside.foreign)]
+    uses.written = {**dict.fromkeys(inside.written, call), **uses.written}
+    uses.counters |= inside.counters
+    uses.strays |= inside.strays
+    uses.records |= inside.records
+
+
 def _use(cursor: Cursor, path: Path, uses: Uses, counting: tuple[Key | None, ...]) -> None:
     uses.paths.append((cursor, path))
+    if is_record(layout_of(path.type).element) and not is_record(path.type):
+        uses.records.add(path.key)
     if path.key not in counting:
-        uses.counters.strays.setdefault(path.key, cursor)
+        uses.strays.add(path.key)
 
 
-def _note_write(cursor: Cursor, uses: Uses) -> None:
+def _note_write(cursor: Cursor, uses: Uses, *, counting: bool) -> None:
     target = written_by(cursor)
-    path = path_of(target) if target is not None else None
+    path = path_of(target) if target is not None and not counting else None
     if path:
         uses.written.setdefault(path.key, cursor)
 
@@ -111,17 +134,40 @@ def written_by(cursor: Cursor) -> Cursor | None:
 
 def capture(ctx: Context, uses: Uses, site: Site) -> None:
     """Make a parameter of each host variable in *uses*, in the order of first use, sizes of arrays after them."""
-    ctx.locals.update((key, None) for key in uses.declared)
-    ctx.written = set(uses.written) - uses.counters.loops
+    note(ctx, uses)
     plain_first = sorted(uses.paths, key=lambda use: use[1].field is not None)  # variables keep their own names
     members = [path for _, path in uses.paths if path.field is not None and path.key in ctx.written]
     for cursor, path in plain_first:
-        outer = ast.key(path.root) not in uses.declared
-        if outer and path.key not in uses.counters.loops:
+        if ast.key(path.root) not in uses.declared and path.key not in ctx.counted:
             with ctx.collecting():
                 if path.key not in ctx.locals:
                     _refuse_alias(ctx, cursor, path, members)
                 capture_path(ctx, cursor, path, site)
+    visible = site.visible() if uses.foreign else {}
+    for cursor, path in uses.foreign:
+        if ast.key(path.root) not in uses.declared:
+            with ctx.collecting():
+                _refuse_hidden(ctx, cursor, path, visible)
+                capture_path(ctx, cursor, path, site)
+
+
+def note(ctx: Context, uses: Uses) -> None:
+    """Put into the context what *uses* says of variables declared, written and counted with."""
+    ctx.locals.update((key, None) for key in uses.declared)
+    ctx.plain |= uses.counters & uses.strays
+    ctx.counted = uses.counters - ctx.plain
+    ctx.written = (set(uses.written) | uses.counters) - ctx.counted
+    ctx.records = uses.records
+
+
+def _refuse_hidden(ctx: Context, cursor: Cursor, path: Path, visible: dict[str, Cursor]) -> None:
+    """Refuse a variable of the program that a called function uses and that cannot be named where the region stands."""
+    root = visible.get(path.root.spelling)
+    if root is None or ast.key(root) != ast.key(path.root):
+        ctx.locals[path.key] = None
+        advice = "pass it to the function"
+        message = f"'{cursor.spelling}' uses '{path.host}', which cannot be seen here"
+        raise ctx.refusal("N208", cursor, message, advice)
 
 
 def _refuse_alias(ctx: Context, cursor: Cursor, path: Path, written: list[Path]) -> None:
@@ -146,6 +192,8 @@ def capture_path(ctx: Context, cursor: Cursor, path: Path, site: Site) -> None:
     if path.key in ctx.params or path.key in ctx.locals or is_record(path.type):
         return
     _refuse_volatile(ctx, cursor, path)
+    if ctx.is_element(path.key) or constant_of(path) is not None:
+        return
     dtype = dtype_of(path.type)
     if dtype:
         _capture_scalar(ctx, cursor, path, dtype)
@@ -157,20 +205,27 @@ def capture_path(ctx: Context, cursor: Cursor, path: Path, site: Site) -> None:
         raise ctx.refusal("N211", cursor, f"pointer '{path.host}' changes in the loop", advice)
     if layout.element.kind == TypeKind.FUNCTIONPROTO:
         return  # the call is refused
+    if layout.extents and is_record(layout.element):
+        del ctx.locals[path.key]
+        return  # each member becomes an array where it is used
     if not layout.extents or layout.dtype is None:
         raise _unusable(ctx, cursor, path, layout)
     del ctx.locals[path.key]
-    param = Param(ctx.names.unique(path.name), layout.dtype, "array", path.host, (None,), place=ctx.place(cursor))
+    kind: ParamKind = "table" if is_table(path, layout) else "array"
+    param = Param(ctx.names.unique(path.name), layout.dtype, kind, path.host, (None,), place=ctx.place(cursor))
     ctx.params[path.key] = param
     ctx.params[path.key] = replace(param, shape=_shape(ctx, cursor, path, layout, site))
 
 
 def _capture_scalar(ctx: Context, cursor: Cursor, path: Path, dtype: str) -> None:
-    name, place = ctx.names.unique(path.name), ctx.place(cursor)
+    name = f"{path.name}_last" if path.key in ctx.plain else path.name  # its loops' counters have the plain name
+    name, place = ctx.names.unique(name), ctx.place(cursor)
     if path.key in ctx.written:
         ctx.params[path.key] = Param(name, dtype, "cell", f"&({path.host})", writes=True, place=place)
     else:
         ctx.params[path.key] = Param(name, dtype, "scalar", path.host, place=place)
+    if path.field is not None:
+        ctx.fields[path.key] = path.field
 
 
 def _refuse_volatile(ctx: Context, cursor: Cursor, path: Path) -> None:
@@ -183,10 +238,6 @@ def _refuse_volatile(ctx: Context, cursor: Cursor, path: Path) -> None:
 
 def _unusable(ctx: Context, cursor: Cursor, path: Path, layout: Layout) -> NompError:
     type_ = path.type.spelling
-    if is_record(layout.element):
-        advice = "keep each member in an array of its own"
-        what = "points to structs" if is_pointer(path.type) else "is an array of structs"
-        return ctx.refusal("N211", cursor, f"'{path.host}' {what} ('{type_}')", advice)
     if is_pointer(layout.element):
         advice = "use one array with two subscripts, or a pointer to one row"
         what = "points to pointers" if is_pointer(path.type) else "is an array of pointers"

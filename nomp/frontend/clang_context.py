@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nomp.diagnostics import Diagnostic, NompError, error
+from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
 from nomp.frontend.clang_elements import Element
-from nomp.region import Expr, Param, Place
+from nomp.region import NOWHERE, Call, Expr, Function, Load, Param, Place, Stmt, Var, walk_expr
 
 Key = tuple[Any, ...]  # a variable (`clang_ast.key`), followed by the members on the way to what is meant
 
@@ -51,30 +51,102 @@ class Names:
         return name
 
 
+class Again(Exception):
+    """Asks for another translation from the start: a loop counter must be a variable, and is now noted as one."""
+
+
+@dataclass(slots=True)
+class Callees:
+    """The functions of the program that a region calls.
+
+    *functions* are those translated so far, callees first; *calling* are the definitions being translated, outermost
+    first.  *define* translates one more.
+    """
+
+    define: Callable[[Context, Cursor, Cursor], Function]
+    functions: dict[Key, Function] = field(default_factory=dict)
+    calling: list[Cursor] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class Context:
-    """The state of one region's translation.
+    """The state of the translation of one region, or of one function that it calls.
 
-    *params* are by what they stand for in the host program; *locals* has each variable declared in the region (None
-    where its declaration was refused), *aliases* the pointers among them with what they point to; *counters* are the
-    inames of the loops around the statement at hand.  *failed* says that something was refused, were it by an error
-    without a message because an earlier one explains it.
+    *source* has the text at hand, which is another one than that of the region (*home*) in a function from a header.
+    *params* are by what they stand for in the host program, *fields* the struct members behind some of them.  *locals*
+    has each variable declared in the region (None where its declaration was refused), *aliases* the pointers among them
+    with what they point to, *spots* those to structs, *values* the parameters of an inlined function with what they
+    are given.  *records* are the pointers to structs that are used as arrays.
+
+    *plain* are the counters that must be variables, which the header of their loop assigns; *counted* are the other
+    counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
+    takes statements to run before it; it is None where what is translated may be evaluated several times or not at all.
+    *failed* says that something was refused, were it by an error without a message because an earlier one explains it.
     """
 
     source: SourceText
+    home: SourceText
+    callees: Callees
     jit: tuple[str, ...] = ()
+    plain: set[Key] = field(default_factory=set)
     names: Names = field(default_factory=Names)
     params: dict[Key, Param] = field(default_factory=dict)
     locals: dict[Key, Local | None] = field(default_factory=dict)
-    aliases: dict[Key, Element] = field(default_factory=dict)
+    aliases: dict[Key, Element | Var] = field(default_factory=dict)
+    spots: dict[Key, Any] = field(default_factory=dict)
+    fields: dict[Key, Cursor] = field(default_factory=dict)
+    values: dict[Key, Expr] = field(default_factory=dict)
+    counted: set[Key] = field(default_factory=set)
     counters: dict[Key, Local] = field(default_factory=dict)
     written: set[Key] = field(default_factory=set)
+    records: set[Key] = field(default_factory=set)
+    hoisted: list[Stmt] | None = None
+    inline: Callable[[Cursor, Cursor], Expr | None] | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     failed: bool = False
 
     def place(self, cursor: Cursor) -> Place:
-        """Where *cursor* stands."""
-        return self.source.place(ast.begin(cursor), ast.end(cursor))
+        """Where *cursor* stands in the region's file; `NOWHERE` if it stands in another one."""
+        return self.source.place(ast.begin(cursor), ast.end(cursor)) if self.source is self.home else NOWHERE
+
+    def is_element(self, key: Key) -> bool:
+        """Whether *key* is a member of what a pointer in `records` points to: an element like the others."""
+        roots = (key[:n] for n in range(2, len(key)) if key[n] == "*")
+        return any(root in self.records or root in self.spots for root in roots)
+
+    def is_settled(self, expr: Expr) -> bool:
+        """Whether *expr* keeps its value in an iteration of the loops around it: no data, no variable that changes."""
+        fixed = {param.name for param in self.params.values() if param.kind == "scalar"}
+        fixed |= {counter.name for counter in self.counters.values()}
+        leaves = [part for part in walk_expr(expr) if isinstance(part, Var | Load | Call)]
+        return all(isinstance(leaf, Var) and leaf.name in fixed for leaf in leaves)
+
+    def be_variable(self, key: Key) -> Again:
+        """The exception to raise where the counter *key* turns out to need a variable."""
+        self.plain.add(key)
+        return Again()
+
+    @contextmanager
+    def repeated(self) -> Iterator[None]:
+        """For expressions that are not evaluated exactly once: nothing can be computed before the statement."""
+        outer, self.hoisted = self.hoisted, None
+        try:
+            yield
+        finally:
+            self.hoisted = outer
+
+    @contextmanager
+    def reading(self, source: SourceText, call: Cursor) -> Iterator[None]:
+        """Translate text of *source*, the body of what *call* calls; what is refused there gets a note about it."""
+        note = Note("called here", self.source.span(ast.begin(call), ast.end(call)))
+        outer, self.source = self.source, source
+        before, self.diagnostics = self.diagnostics, []
+        try:
+            with self.collecting():
+                yield
+        finally:
+            self.source = outer
+            self.diagnostics = before + [replace(d, notes=(*d.notes, note)) for d in self.diagnostics]
 
     def refusal(self, code: str, cursor: Cursor, message: str, advice: str) -> NompError:
         """The error that *cursor* cannot be translated, to be raised."""
@@ -82,8 +154,11 @@ class Context:
 
     def is_refused(self, key: Key) -> bool:
         """Whether the variable of *key* was refused where it was declared or captured, which said why."""
-        known = key in self.counters or key in self.aliases
-        return not known and any(self.locals.get(key[:n], key) is None for n in range(2, len(key) + 1))
+        known: tuple[Mapping[Key, Any], ...] = (self.counters, self.aliases, self.spots, self.values)
+        prefixes = [key[:n] for n in range(2, len(key) + 1)]
+        if any(prefix in names for names in known for prefix in prefixes):
+            return False
+        return any(self.locals.get(prefix, key) is None for prefix in prefixes)
 
     @contextmanager
     def collecting(self) -> Iterator[None]:

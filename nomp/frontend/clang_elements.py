@@ -5,9 +5,10 @@ An `Element` is what the front end makes of a pointer: pointers have no value in
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
-from nomp.arithmetic import bits, evaluate
+from nomp.arithmetic import bits, convert, evaluate, is_float
 from nomp.frontend.clang_types import converted
 from nomp.region import Binary, Const, Expr, Unary
 
@@ -36,6 +37,14 @@ def offset_by(op: str, left: Expr, right: Expr) -> Expr:
     return folded(Binary(op, converted(left, "int64"), converted(right, "int64"), "int64"))
 
 
+def number(found: int | float, dtype: str) -> Expr:
+    """*found*, a constant, in type *dtype*; what no literal can spell becomes a quotient."""
+    if not is_float(dtype) or math.isfinite(found):
+        return Const(convert(float(found) if is_float(dtype) else found, dtype), dtype)
+    sign = 0.0 if math.isnan(found) else math.copysign(1.0, found)
+    return Binary("/", Const(sign, dtype), Const(0.0, dtype), dtype)
+
+
 def folded(expr: Unary | Binary) -> Expr:
     """*expr*, computed where it is constant and C defines the result."""
     match expr:
@@ -44,5 +53,5 @@ def folded(expr: Unary | Binary) -> Expr:
         case Binary(op=op, left=Const(), right=Const(value=right)):
             shift = op in ("<<", ">>")
             defined = (right != 0 or op not in ("/", "%")) and (not shift or 0 <= right < bits(expr.dtype))
-            return Const(evaluate(expr, {}), expr.dtype) if defined else expr
+            return number(evaluate(expr, {}), expr.dtype) if defined else expr
     return expr

@@ -10,18 +10,21 @@ Raises N208 to N213 and N220, each with its place.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import is_float
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_callees import definition, is_independent
 from nomp.frontend.clang_calls import call
+from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Context
-from nomp.frontend.clang_elements import Element, folded, offset_by
+from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of
+from nomp.frontend.clang_records import Spot, is_member, member, target
 from nomp.frontend.clang_types import converted, dtype_of, is_array, is_pointer, is_record, layout_of, promoted
 from nomp.region import Binary, Const, Expr, Load, Select, Unary, Var
 
@@ -53,10 +56,12 @@ def value(ctx: Context, cursor: Cursor) -> Expr:
 
 def location(ctx: Context, cursor: Cursor) -> Var | Load:
     """The scalar variable or array element that the lvalue *cursor* is."""
-    path = path_of(cursor)
+    path = variable_of(ctx, cursor)
     if path and dtype_of(path.type):
         return _scalar(ctx, cursor, path)
     element = _element(ctx, cursor)
+    if isinstance(element, Var):
+        return replace(element, place=ctx.place(cursor))
     if len(element.index) < element.rank:
         advice = "use its elements one by one"
         raise ctx.refusal("N211", cursor, f"'{element.array}' is used without a subscript for each dimension", advice)
@@ -66,11 +71,13 @@ def location(ctx: Context, cursor: Cursor) -> Var | Load:
 def _scalar(ctx: Context, cursor: Cursor, path: Path) -> Var:
     _check_member(ctx, cursor, path)
     local = ctx.counters.get(path.key) or ctx.locals.get(path.key) or ctx.params.get(path.key)
-    if local is None and ctx.is_refused(path.key):
-        raise NompError(())
+    if local is None and path.key in ctx.counted:
+        raise ctx.be_variable(path.key)
+    if local is None and path.key in ctx.values:
+        advice = "use another variable for the value"
+        raise ctx.refusal("N208", cursor, f"parameter '{path.host}' changes in a function that is called here", advice)
     if local is None:
-        advice = "use another variable for the value, or declare the counter in the loop's header"
-        raise ctx.refusal("N213", cursor, f"loop counter '{path.host}' is used outside its loop", advice)
+        raise NompError(())  # what refused the variable said why
     return Var(local.name, local.dtype, ctx.place(cursor))
 
 
@@ -80,24 +87,38 @@ def _check_member(ctx: Context, cursor: Cursor, path: Path) -> None:
         raise ctx.refusal("N210", cursor, f"'{path.host}' is a bit-field, which kernels cannot use", advice)
 
 
-def _element(ctx: Context, cursor: Cursor) -> Element:
-    """The part of an array that the lvalue *cursor* is."""
+def variable_of(ctx: Context, cursor: Cursor) -> Path | None:
+    """The variable that *cursor* is, a member of one included unless it counts as an array's element."""
     path = path_of(cursor)
+    return None if path is None or ctx.is_element(path.key) else path
+
+
+def _element(ctx: Context, cursor: Cursor) -> Element | Var:
+    """The part of an array that the lvalue *cursor* is, or the variable that a parameter points to."""
+    path = variable_of(ctx, cursor)
     if path:
         return _whole(ctx, cursor, path)
+    if is_member(ctx, cursor):
+        _be_silent_if_refused(ctx, cursor)
+        return member(ctx, cursor, lambda index: _distance(ctx, index))
     if cursor.kind == CursorKind.PAREN_EXPR:
         return _element(ctx, ast.children(cursor)[0])
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
         left, right = ast.children(cursor)
         base, index = (left, right) if _points(left) else (right, left)
-        return pointee(ctx, base).moved(_subscript(ctx, index))
+        return _moved(ctx, cursor, pointee(ctx, base), _subscript(ctx, index))
     if ast.operator(cursor) == "*":
         return pointee(ctx, ast.children(cursor)[0])
-    if cursor.kind == CursorKind.MEMBER_REF_EXPR:
-        _be_silent_if_refused(ctx, cursor)
-        message = f"'{cursor.spelling}' is a member of an array's element, and arrays of structs cannot be used"
-        raise ctx.refusal("N211", cursor, message, "keep each member in an array of its own")
     return _not_an_array(ctx, cursor)
+
+
+def _moved(ctx: Context, cursor: Cursor, base: Element | Var, offset: Expr) -> Element | Var:
+    if isinstance(base, Element):
+        return base.moved(offset)
+    if isinstance(offset, Const) and offset.value == 0:
+        return base
+    advice = "declare an array for it"
+    raise ctx.refusal("N211", cursor, f"'{base.name}' is one variable, not an array", advice)
 
 
 def _points(cursor: Cursor) -> bool:
@@ -107,6 +128,15 @@ def _points(cursor: Cursor) -> bool:
 def _subscript(ctx: Context, cursor: Cursor) -> Expr:
     index = value(ctx, cursor)
     return converted(index, promoted(index.dtype))
+
+
+def _distance(ctx: Context, cursor: Cursor) -> Expr:
+    return converted(_subscript(ctx, cursor), "int64")
+
+
+def spot_of_pointer(ctx: Context, cursor: Cursor) -> Spot:
+    """What the pointer to a struct *cursor* points to."""
+    return target(ctx, cursor, lambda index: _distance(ctx, index))
 
 
 def _whole(ctx: Context, cursor: Cursor, path: Path) -> Element:
@@ -125,7 +155,7 @@ def _whole(ctx: Context, cursor: Cursor, path: Path) -> Element:
     return Element(param.name, param.dtype, len(param.shape))
 
 
-def pointee(ctx: Context, cursor: Cursor) -> Element:
+def pointee(ctx: Context, cursor: Cursor) -> Element | Var:
     """What the pointer *cursor* (or the array that decays to it) points to."""
     if cursor.kind == CursorKind.PAREN_EXPR:
         return pointee(ctx, ast.children(cursor)[0])
@@ -140,22 +170,28 @@ def pointee(ctx: Context, cursor: Cursor) -> Element:
     if operator in ("+", "-") and cursor.kind == CursorKind.BINARY_OPERATOR:
         return _moved_pointer(ctx, cursor, operator)
     if operator == "&":
-        found = _element(ctx, ast.children(cursor)[0])
-        return found if found.index else _not_an_array(ctx, cursor)
+        target = ast.children(cursor)[0]
+        path = variable_of(ctx, target)
+        if path and dtype_of(path.type):
+            return _scalar(ctx, target, path)
+        found = _element(ctx, target)
+        return found if isinstance(found, Var) or found.index else _not_an_array(ctx, cursor)
     found = _element(ctx, cursor)
-    return replace(found, index=(*found.index, _ZERO)) if len(found.index) < found.rank else found
+    whole = isinstance(found, Var) or len(found.index) == found.rank
+    return found if isinstance(found, Var) or whole else replace(found, index=(*found.index, _ZERO))
 
 
-def _moved_pointer(ctx: Context, cursor: Cursor, operator: str) -> Element:
+def _moved_pointer(ctx: Context, cursor: Cursor, operator: str) -> Element | Var:
     left, right = ast.children(cursor)
     base, offset = (left, right) if _points(left) else (right, left)
     if _points(offset):
         return _not_an_array(ctx, cursor)
     distance = _subscript(ctx, offset)
-    return pointee(ctx, base).moved(distance if operator == "+" else offset_by("-", _ZERO, distance))
+    moved = distance if operator == "+" else offset_by("-", _ZERO, distance)
+    return _moved(ctx, cursor, pointee(ctx, base), moved)
 
 
-def _cast_pointer(ctx: Context, cursor: Cursor) -> Element:
+def _cast_pointer(ctx: Context, cursor: Cursor) -> Element | Var:
     inner = ast.children(cursor)[-1]
     before, after = layout_of(ast.bare(inner).type), layout_of(cursor.type)
     if _points(inner) and (before.dtype, before.extents[1:]) == (after.dtype, after.extents[1:]) and after.dtype:
@@ -206,11 +242,11 @@ def _implicit(ctx: Context, cursor: Cursor) -> Expr:
 
 def _constant(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
-    number = ast.evaluate(cursor)
-    if number is None:
+    found = ast.evaluate(cursor)
+    if found is None:
         advice = "compute it before the loop"
         raise ctx.refusal("N220", cursor, "this size is not a constant", advice)
-    return Const(float(number) if is_float(dtype) else number, dtype)
+    return number(found, dtype)
 
 
 def _reference(ctx: Context, cursor: Cursor) -> Expr:
@@ -224,6 +260,12 @@ def _reference(ctx: Context, cursor: Cursor) -> Expr:
 
 
 def _lvalue(ctx: Context, cursor: Cursor) -> Expr:
+    path = path_of(cursor)
+    if path and path.key in ctx.values:
+        return ctx.values[path.key]
+    constant = constant_of(path) if path else None
+    if constant is not None:
+        return constant
     if is_record(cursor.type):
         raise ctx.refusal("N211", cursor, "a whole struct cannot be used in a kernel", "use its members one by one")
     found = location(ctx, cursor)
@@ -249,7 +291,10 @@ def _binary(ctx: Context, cursor: Cursor) -> Expr:
     if operator not in (*_ARITHMETIC, *COMPARISONS, "&&", "||"):
         what = "a comma" if operator == "," else "an assignment"
         raise ctx.refusal("N209", cursor, f"{what} is used as a value", "make it a statement of its own")
-    left, right = (_operand(ctx, cursor, child) for child in ast.children(cursor))
+    first, second = ast.children(cursor)
+    left = _operand(ctx, cursor, first)
+    with ctx.repeated() if operator in ("&&", "||") else nullcontext():
+        right = _operand(ctx, cursor, second)
     dtype = _dtype(ctx, cursor)
     if operator in ("<<", ">>"):
         right = converted(right, dtype)  # C converts each side by itself; counts that C defines fit either type
@@ -264,7 +309,10 @@ def _operand(ctx: Context, cursor: Cursor, child: Cursor) -> Expr:
 
 def _conditional(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
-    cond, then, other = (value(ctx, child) for child in ast.children(cursor))
+    first, *branches = ast.children(cursor)
+    cond = value(ctx, first)
+    with ctx.repeated():
+        then, other = (value(ctx, child) for child in branches)
     return Select(cond, then, other, dtype)
 
 
@@ -274,10 +322,21 @@ def _explicit(ctx: Context, cursor: Cursor) -> Expr:
 
 
 def _call(ctx: Context, cursor: Cursor) -> Expr:
+    found = effect(ctx, cursor)
+    if found is None:
+        raise ctx.refusal("N208", cursor, f"'{cursor.spelling}' returns no value", "call it as a statement")
+    return found
+
+
+def effect(ctx: Context, cursor: Cursor) -> Expr | None:
+    """The value of the call *cursor*, if it has one; what it does otherwise goes before the statement at hand."""
+    callee = definition(cursor)
     arguments = list(cursor.get_arguments())
-    if all(dtype_of(argument.type) for argument in arguments):
-        return call(ctx, cursor, tuple(value(ctx, argument) for argument in arguments))
-    return call(ctx, cursor, ())
+    if callee is not None and not is_independent(callee) and ctx.inline is not None:
+        return ctx.inline(cursor, callee)
+    if not all(dtype_of(argument.type) for argument in arguments):
+        return call(ctx, cursor, ())
+    return call(ctx, cursor, tuple(value(ctx, argument) for argument in arguments))
 
 
 def _unknown(ctx: Context, cursor: Cursor) -> Expr:

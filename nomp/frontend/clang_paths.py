@@ -51,7 +51,9 @@ def _member(cursor: Cursor) -> Path | None:
     base = path_of(ast.bare(inner)) if inner else None
     if base is None:
         return None
-    arrow = is_pointer(base.type)
+    arrow = is_pointer(inner.type)
+    if arrow and not is_pointer(base.type):
+        return None  # of an array: one of its elements
     key = (*base.key, *(["*"] if arrow else []), cursor.spelling)
     host = f"{base.host}{'->' if arrow else '.'}{cursor.spelling}"
     return Path(key, host, f"{base.name}_{cursor.spelling}", cursor.type, base.root, cursor.referenced)

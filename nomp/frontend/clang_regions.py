@@ -14,11 +14,13 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend import last_values, reductions
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import Uses, capture, capture_path, uses_of
-from nomp.frontend.clang_context import Context, position
+from nomp.frontend.clang_context import Again, Callees, Context, Key, position
+from nomp.frontend.clang_functions import definer, inliner
 from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_scope import Site
-from nomp.frontend.clang_statements import Writer
+from nomp.frontend.clang_statements import translate as translate_statement
 from nomp.frontend.clang_types import dtype_of
+from nomp.frontend.clang_writer import Writer
 from nomp.pragma import ForClauses
 from nomp.pragma import Name as JitName
 from nomp.region import (
@@ -46,23 +48,64 @@ def translate(
     *whole_function* (the C API): the function's parameters are the region's, all of them and in their order, and a
     reduction overwrites its variable.
     """
-    ctx = Context(site.source, tuple(name.text for name in clauses.jit))
+    plain: set[Key] = set()
+    while True:  # until it is known which counters need variables
+        try:
+            return _translate(statements, clauses, site, region, plain, whole_function)
+        except Again:
+            continue
+
+
+def _translate(
+    statements: Sequence[Cursor], clauses: ForClauses, site: Site, region: Region, plain: set[Key], whole: bool
+) -> Region:
+    callees = Callees(definer(site, translate_statement))
+    ctx = Context(site.source, site.source, callees, tuple(name.text for name in clauses.jit), plain)
     uses = uses_of(ctx, statements)
-    if whole_function:
+    if whole:
         _function_parameters(ctx, site, uses)
     capture(ctx, uses, site)
-    if whole_function:
+    if whole:
         _refuse_others(ctx, site)
     with ctx.collecting():
         _capture_jit(ctx, clauses.jit, site)
-    body = Writer(ctx, site, uses.counters).block(list(statements))
-    region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body)
+    writer = Writer(ctx, site, translate_statement)
+    ctx.inline = inliner(writer)
+    body = writer.block(list(statements))
+    functions = tuple(callees.functions.values())
+    region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body, functions=functions)
+    _refuse_shared_members(ctx, region)
     if not ctx.failed:
+        _keep_last_values(ctx, region)
         region = _with_clauses(ctx, region, clauses)
-        region = replace(region, overwrite=whole_function and bool(region.clauses.reductions))
+        region = replace(region, overwrite=whole and bool(region.clauses.reductions))
     if ctx.failed:
         raise NompError(tuple(sorted(ctx.diagnostics or [_unexplained(region)], key=position)))
     return region
+
+
+def _refuse_shared_members(ctx: Context, region: Region) -> None:
+    """Refuse ``q->x`` where the loop uses ``p[i].x`` too and writes one of them: they may be one variable."""
+    members = [key for key in ctx.fields if ctx.params[key].kind != "scalar" and "[]" in key]
+    for key in members:
+        written = region.param(ctx.params[key].name).writes
+        for other, field in ctx.fields.items():
+            param = ctx.params[other]
+            if "[]" not in other and "*" in other and field == ctx.fields[key] and (written or param.writes):
+                with ctx.collecting():
+                    advice = "copy one of the two to a variable before the loop"
+                    message = f"'{param.host.removeprefix('&')}' may be an element of the array that the loop uses"
+                    raise error("N211", message, region.span(param.place), help=advice)
+
+
+def _keep_last_values(ctx: Context, region: Region) -> None:
+    """Ask for variables for the counters whose last value only the kernel can know."""
+    scalars = frozenset(param.name for param in region.params if param.kind == "scalar")
+    keys = {param.name: key[:-1] for key, param in ctx.params.items() if param.kind == "counter"}
+    lost = [keys[loop.final or ""] for loop, _ in last_values.unknown(region.body, scalars) if loop not in region.body]
+    if lost:
+        ctx.plain.update(lost)
+        raise Again
 
 
 def _unexplained(region: Region) -> Diagnostic:
@@ -116,10 +159,9 @@ def _with_use(params: tuple[Param, ...], body: tuple[Stmt, ...]) -> tuple[Param,
         read |= {inner.array for expr in expressions(stmt) for inner in walk_expr(expr) if isinstance(inner, Load)}
         if isinstance(stmt, Assign):
             written.add(stmt.target.array if isinstance(stmt.target, Load) else stmt.target.name)
-    return tuple(
-        replace(param, reads=param.name in read, writes=param.name in written) if param.kind == "array" else param
-        for param in params
-    )
+    arrays = [param for param in params if param.kind in ("array", "table")]
+    used = {param.name: replace(param, reads=param.name in read, writes=param.name in written) for param in arrays}
+    return tuple(used.get(param.name, param) for param in params)
 
 
 # -------------------------------------------------------------------------------------------------------- clauses

@@ -14,7 +14,7 @@ from clang.cindex import CursorKind
 from nomp.diagnostics import Diagnostic, NompError, did_you_mean, error
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_scope import Site
-from nomp.frontend.clang_types import dtype_of, is_array, is_pointer
+from nomp.frontend.clang_types import dtype_of, is_array, is_pointer, is_record
 from nomp.pragma import Direction, Pragma, Section
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -66,11 +66,11 @@ def _section(section: Section, visible: dict[str, Cursor], macros: frozenset[str
 
 
 def _bare(section: Section, root: Cursor | None) -> UpdateSection:
-    """The whole of an array, or a scalar as one element."""
+    """The whole of an array, or a scalar or struct as one element."""
     type_ = None if root is None else _type_of(section.base, root)
     if type_ is not None and is_array(type_):
         return UpdateSection(section.base, "0", f"sizeof({section.base}) / sizeof(({section.base})[0])")
-    if type_ is not None and dtype_of(type_):
+    if type_ is not None and (dtype_of(type_) or is_record(type_)):
         return UpdateSection(f"(&({section.base}))", "0", "1")
     advice = f"write {section.base}[0, n] with its number of elements n"
     message = f"the type of '{section.base}' does not say how many elements to move"

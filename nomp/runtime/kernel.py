@@ -27,6 +27,7 @@ from nomp.runtime.cells import CODES, Cell
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
+from nomp.runtime.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,14 @@ class Scalar:
 class Plan:
     """What to do for certain scalars, pointers and maps.
 
-    *cells* are byte offsets from their parameters' addresses, *counters* the bytes to write at addresses by position.
+    *cells* are byte offsets from their parameters' addresses, *counters* the bytes to write at addresses by position,
+    *tables* the positions of the constant tables that nobody has mapped.
     """
 
     launches: tuple[Ready, ...] = ()
     cells: tuple[int, ...] = ()
     counters: tuple[tuple[int, bytes], ...] = ()
+    tables: tuple[int, ...] = ()
 
 
 MAX_PLANS = 16
@@ -77,7 +80,8 @@ class Kernel:
         places = list(enumerate(region.params))
         self._scalars = [Scalar(i, p.name, p.dtype, SIZES[p.dtype]) for i, p in places if p.kind == "scalar"]
         self._layout = struct.Struct("=" + "".join(CODES[scalar.dtype] for scalar in self._scalars))
-        self._arrays = [(i, p) for i, p in places if p.kind == "array"]
+        self._arrays = [(i, p) for i, p in places if p.kind in ("array", "table")]
+        self._tables = {i: Table(p) for i, p in places if p.kind == "table"}
         self._cells = [Cell(region, i) for i, p in places if p.kind == "cell"]
         self._counters = [(i, p) for i, p in places if p.kind == "counter"]
         self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
@@ -111,6 +115,8 @@ class Kernel:
         elements = [addresses[c.position] + offset for c, offset in zip(self._cells, plan.cells, strict=True)]
         for cell, element in zip(self._cells, elements, strict=True):
             cell.load(device, memory, element)
+        for position in plan.tables:
+            self._tables[position].load(device, addresses[position])
         for launch in plan.launches:
             launch.launch()
         for cell, element in zip(self._cells, elements, strict=True):
@@ -131,6 +137,8 @@ class Kernel:
             program.release()
         for cell in self._cells:
             cell.release(context.device)
+        for table in self._tables.values():
+            table.release(context.device)
         self._programs.clear()
         self._plans.clear()
 
@@ -171,7 +179,8 @@ class Kernel:
         except ZeroDivisionError as reason:
             message = f"the bounds of kernel '{self.region.name}' divide by zero, or a step is zero"
             raise error("N612", message, self.span, help=f"the values are {_listed(scalars)}") from reason
-        return Plan(launches, cells, counters)
+        unmapped = tuple(i for (i, _), e in zip(self._arrays, entries, strict=True) if e is None and i in self._tables)
+        return Plan(launches, cells, counters, unmapped if launches else ())
 
     def _final_counters(self, scalars: Mapping[str, Number]) -> Iterator[tuple[int, bytes]]:
         final = ranges.final_counters(self.region, scalars) if self._counters else {}
@@ -194,8 +203,11 @@ class Kernel:
         """The launches, with the arrays' buffers added to *buffers*."""
         offsets: dict[str, int] = {}
         mapped: dict[str, bounds.Elements] = {}
-        for (_, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
-            buffers[param.name], offsets[param.name] = self._located(param, pointer, entry, context.device)
+        for (position, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
+            if entry is None and position in self._tables:
+                buffers[param.name], offsets[param.name] = self._tables[position].buffer(context.device), 0
+            else:
+                buffers[param.name], offsets[param.name] = self._located(param, pointer, entry, context.device)
             if entry is not None:
                 size = SIZES[param.dtype]
                 mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size

@@ -15,14 +15,18 @@ from nomp.region import (
     Declare,
     Expr,
     For,
+    Function,
     If,
     Load,
     Param,
     Region,
+    Return,
     Select,
     Stmt,
+    Switch,
     Unary,
     Var,
+    While,
 )  # fmt: skip
 
 SHORT = {"bool": "b"} | {f"{n}int{w}": f"{'u' if n else 'i'}{w}" for n in ("", "u") for w in (8, 16, 32, 64)}
@@ -68,6 +72,17 @@ def statement(stmt: Stmt, indent: str) -> Iterator[str]:
             head = f"for {SHORT[loop.dtype]} {loop.iname} = {expr(loop.lower)}; {loop.relation} {expr(loop.upper)}"
             yield f"{indent}{head}; += {expr(loop.step)}" + (f" -> {final}" if final else "")
             yield from block(body, indent + "  ")
+        case While(cond=cond, body=body, first=first):
+            yield f"{indent}{'do ' if first else ''}while {expr(cond)}"
+            yield from block(body, indent + "  ")
+        case Switch(value=value, cases=cases):
+            yield f"{indent}switch {expr(value)}"
+            for case in cases:
+                labels = [*map(str, case.values), *(["default"] if case.default else [])]
+                yield f"{indent}  case {', '.join(labels)}"
+                yield from block(case.body, indent + "    ")
+        case Return(value=value):
+            yield f"{indent}return {expr(value)}"
         case Break() | Continue():
             yield indent + type(stmt).__name__.lower()
 
@@ -84,6 +99,12 @@ def parameter(param: Param) -> str:
     return f"{param.kind} {SHORT[param.dtype]} {param.name}{shape} <- {param.host}{index} {use}"
 
 
+def function(found: Function) -> Iterator[str]:
+    params = ", ".join(f"{SHORT[dtype]} {name}" for name, dtype in found.params)
+    yield f"{SHORT[found.dtype]} {found.name}({params})"
+    yield from block(found.body, "  ")
+
+
 def region(found: Region) -> str:
     clauses = found.clauses
     lines = [f"region {found.name} line {found.line}" + (" overwrite" if found.overwrite else "")]
@@ -91,4 +112,5 @@ def region(found: Region) -> str:
     lines += [f"annotate {key} {value}" for key, value in clauses.annotations]
     lines += [f"reduce {r.name} {r.op}" for r in clauses.reductions]
     lines += [f"jit {', '.join(clauses.jit)}"] if clauses.jit else []
-    return "\n".join([*lines, *map(parameter, found.params), *block(found.body)])
+    functions = [line for called in found.functions for line in function(called)]
+    return "\n".join([*lines, *map(parameter, found.params), *functions, *block(found.body)])

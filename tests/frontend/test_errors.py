@@ -141,24 +141,32 @@ ERRORS = {
   for (i = 0; i < n; i++) for (i = 0; i < n; i++) a[i] = 0;""",
     "bound-changes": """\
 #pragma nomp for
-  for (int i = 0; i < n; i++) for (int j = 0; j < k[i]; j++) k[j] = 0;""",
+  for (int i = 0; i < k[0]; i++) k[i] = 0;""",
     "jumps": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {
     if (a[i]) break;
-    while (n) { }
-    do { } while (0);
-    switch (n) { case 1: ; }
+    switch (n) { case 1: break; if (m) { case 2: break; default: ; } }
+    switch (n) { case 0 ... 10000: ; }
     goto x;
     x: a[i] = 0;
     return;
     __asm__("nop");
   }""",
+    "loops": """\
+#define LOOP for (;;
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    while (n-- > 0) a[i] = 0;
+    for (double *q = a; q < b; q++) *q = 0;
+    for (;;) break;
+    LOOP m++) break;
+  }""",
     "calls": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {
     printf("%d", i);
-    a[i] = own(i) + fmodl(i, 1);
+    a[i] = own(i) + fmodl(i, 1) + ldexp(a[i], 2) + frexp(a[i], k);
   }""",
     "call-pointer": """\
   int (*h)(int) = own;
@@ -193,10 +201,24 @@ ERRORS = {
     "structs": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {
-    p[i].x = 0;
+    a[i] = p[i].q[0];
+    a[i] = p[i].bits;
     a[i] = pp[i][0];
     s = *p;
   }""",
+    "struct-layouts": """\
+  struct __attribute__((packed)) T { char c; double x; } *u = 0;
+  struct { union { int i; float f; } u; long double w; } *v = 0;
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    a[i] = u[i].x;
+    v[i].u.i = 1;
+    a[i] = v[i].w;
+  }""",
+    "struct-alias": """\
+  struct P *r = p;
+#pragma nomp for
+  for (int i = 0; i < n; i++) p[i].x = r->x;""",
     "pointers": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {
@@ -235,13 +257,7 @@ ERRORS = {
   for (int i = 0; i < n; i++) t = a[i];""",
     "counter-used": """\
 #pragma nomp for
-  for (int i = 0; i < n; i++) { for (j = 0; j < n; j++) a[j] = 0; a[i] = j; }""",
-    "counter-conditional": """\
-#pragma nomp for
-  for (int i = 0; i < n; i++) if (a[i]) for (j = 0; j < n; j++) a[j] = 0;""",
-    "counter-left": """\
-#pragma nomp for
-  for (int i = 0; i < n; i++) for (j = 0; j < n; j++) if (a[j]) break;""",
+  for (i = 0; i < k[i]; i++) a[i] = 0;""",
     "counter-data": """\
 #pragma nomp for
   for (i = 0; i < k[0]; i++) a[i] = 0;""",
@@ -302,6 +318,55 @@ ERRORS = {
 #pragma nomp for
   for (int i = 0; i < n; i++) a[i] = own(i);""",
 }
+
+
+CALLEES = """\
+#include <stdarg.h>
+double *where(double *a) { return a; }
+int odd(int n);
+int even(int n) { return n == 0 || odd(n - 1); }
+int odd(int n) { return n != 0 && even(n - 1); }
+int many(int n, ...) { return n; }
+struct P twice(struct P p) { return p; }
+int first(const int *k, int n) {
+  for (int i = 0; i < n; i++)
+    if (k[i]) return i;
+  return n;
+}
+void clear(double v[2][3]) { v[0][0] = 0; }
+int count(void) {
+  static int calls;
+  return ++calls;
+}
+int sum(const int *k, int n) { int s = 0; for (int i = 0; i < n; i++) s += k[i]; return s; }
+double set(double *a) { a[0] = 1; goto out; out: return 2; }
+double hidden(int i) { return g[i]; }
+void resize(double *a, int n) { double w[n]; w[0] = a[0]; a[1] = w[0]; }
+int steps(int n) { int s = 0; for (double *q = 0; q; q++) s++; return s; }
+"""
+CALLS = """\
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    a[i] = where(a)[0];
+    k[i] = even(i);
+    k[i] = many(1, 2);
+    s = twice(s);
+    k[i] = first(k, n);
+    clear(a);
+    k[i] = count();
+    while (sum(k, n) > i) k[i]--;
+    a[i] = i && sum(k, n);
+    set(a);
+    resize(a, n);
+    k[i] = steps(i);
+  }
+  int g = 0;
+#pragma nomp for
+  for (int i = g; i < n; i++) a[i] = hidden(i);"""
+
+
+def test_calls_of_functions(golden: Callable[[str, str], None], tmp_path: Path) -> None:
+    golden("frontend/errors/callees.txt", messages(tmp_path, f"{PREFIX}{CALLEES}{HEAD}{CALLS}\n}}\n"))
 
 
 @pytest.mark.parametrize("name", ERRORS)

@@ -19,9 +19,10 @@ def program(example: str) -> str:
     """*example* as a file: its functions and macros outside, its statements in a function with the usual variables."""
     if example.startswith("void f("):
         return example
-    lines = example.splitlines(keepends=True)
-    outside = [line for line in lines if line.startswith(("#define", "double weight"))]
-    inside = "".join(line for line in lines if line not in outside)
+    outside = re.findall(r"^#define.*\n|^int \w+\(.*\{\n(?: .*\n)*\}\n|^int \w+\(.*\}\n", example, re.MULTILINE)
+    inside = example
+    for part in outside:
+        inside = inside.replace(part, "")
     return f"#include <math.h>\n{''.join(outside)}void f({VARIABLES}) {{\n{inside}}}\n"
 
 

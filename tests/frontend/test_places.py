@@ -56,10 +56,10 @@ def test_conditions_follow_the_flags(tmp_path: Path) -> None:
 def test_places_in_a_line_with_tabs_and_other_alphabets(tmp_path: Path) -> None:
     text = 'void f(double *a, int n) {\n\t/* € 🙂 */ _Pragma("nomp for") for (int i = 0; i < n; i++) a[i] = g(i);\n}\n'
     assert messages(tmp_path, "double g(int);\n" + text) == (
-        "t.c:3:67: error: 'g' has no device version: a kernel cannot call it [N208]\n"
+        "t.c:3:67: error: 'g' is not defined in this file: a kernel cannot call it [N208]\n"
         '    3 |  /* € 🙂 */ _Pragma("nomp for") for (int i = 0; i < n; i++) a[i] = g(i);\n'
         "      |                                                                    ^~~~\n"
-        "help: write its computation into the loop, or compute the value before the loop"
+        "help: define it in a header that this file includes"
     )
 
 

@@ -1,0 +1,321 @@
+"""Loops, ``switch`` and jumps of C to `region` statements.
+
+In: a statement's cursor and the `Writer` of its region.  Out: statements.  A ``for`` loop that can be counted becomes a
+`For`; any other one inside the annotated loop is written out as ``while``.  Called through the table of
+`frontend.clang_statements`.  Raises N205 to N207 and N213.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from clang.cindex import CursorKind
+
+from nomp.arithmetic import convert
+from nomp.diagnostics import NompError, Span, error
+from nomp.frontend import clang_ast as ast
+from nomp.frontend import jumps, last_values
+from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_captures import written_by
+from nomp.frontend.clang_context import Context, Local
+from nomp.frontend.clang_expressions import location, value
+from nomp.frontend.clang_headers import assigned, parts
+from nomp.frontend.clang_loops import Counter, Header, header
+from nomp.frontend.clang_paths import path_of
+from nomp.frontend.clang_writer import Statements, Writer
+from nomp.region import (
+    Assign,
+    Break,
+    Case,
+    Const,
+    Continue,
+    Declare,
+    Expr,
+    For,
+    If,
+    Load,
+    Param,
+    Return,
+    Switch,
+    Var,
+    While,
+    expressions,
+    walk,
+    walk_expr,
+)
+
+_TRUE = Const(1, "int32")
+
+
+def if_(writer: Writer, cursor: Cursor) -> Statements:
+    """``if``."""
+    cond, then, *other = ast.children(cursor)
+    test = value(writer.ctx, cond)
+    return (If(test, writer.statement(then), writer.block(other), writer.ctx.place(cond)),)
+
+
+# ------------------------------------------------------------------------------------------------- counted loops
+
+
+def for_(writer: Writer, cursor: Cursor) -> Statements:
+    """A ``for`` loop; all but the annotated one may have any header, and change their counter."""
+    if writer.annotated:
+        with writer.ctx.repeated():
+            found = header(writer.ctx, cursor)
+        return _counted(writer, cursor, found)
+    reset = _mark(writer.ctx)
+    try:
+        return _counted(writer, cursor, header(writer.ctx, cursor))
+    except NompError as problem:
+        if not problem.diagnostics or problem.diagnostics[0].code not in ("N205", "N206"):
+            raise
+    reset()
+    return _written_out(writer, cursor)
+
+
+def _mark(ctx: Context) -> Callable[[], None]:
+    """What takes back all that is noted in *ctx* from now on."""
+    taken, known, failed = set(ctx.names.taken), len(ctx.diagnostics), ctx.failed
+    ready = len(ctx.hoisted or ())
+
+    def reset() -> None:
+        ctx.names.taken, ctx.failed = taken, failed
+        del ctx.diagnostics[known:]
+        if ctx.hoisted is not None:
+            del ctx.hoisted[ready:]
+
+    return reset
+
+
+def _counted(writer: Writer, cursor: Cursor, found: Header) -> Statements:
+    ctx, counter = writer.ctx, found.counter
+    _refuse_other_changes(ctx, cursor, found)
+    plain = not counter.inside and counter.key not in ctx.counted
+    iname = ctx.names.unique(counter.name)
+    final = None if counter.inside or plain else _final(writer, cursor, counter)
+    ctx.counters[counter.key] = Local(iname, counter.dtype)
+    try:
+        body = writer.body("annotated" if writer.annotated else "loop", found.body)
+    finally:
+        del ctx.counters[counter.key]
+    _refuse_moving_bounds(ctx, found, body)
+    place = ctx.place(cursor)
+    loop = For(iname, counter.dtype, found.lower, found.relation, found.upper, found.step, body, final, place)
+    return _with_variable(writer, cursor, loop) if plain else (loop,)
+
+
+def _with_variable(writer: Writer, cursor: Cursor, loop: For) -> Statements:
+    """*loop* and the variable that it counts with: its last value is known before the loop, unless it is left."""
+    target = assigned(cursor)
+    assert target is not None
+    variable = location(writer.ctx, target)
+    if any(_name(variable) == name for expr in expressions(loop) for name in _names(expr)):
+        raise _changes(writer.ctx, cursor, _name(variable))
+    assert isinstance(variable, Var)
+    now = Assign(variable, Var(loop.iname, loop.dtype), loop.place)
+    body = jumps.before(Break, loop.body, (now,))
+    return Assign(variable, last_values.after(loop), loop.place), replace(loop, body=body)
+
+
+def _refuse_other_changes(ctx: Context, cursor: Cursor, found: Header) -> None:
+    """Refuse loops whose counter is another loop's, or changes in the body."""
+    counter = found.counter
+    if counter.key in ctx.counters:
+        raise _changes(ctx, cursor, counter.name)
+    for inner in ast.walk(found.body):
+        written = written_by(inner)
+        taken = ast.children(inner)[0] if ast.operator(inner) == "&" and _is_unary(inner) else written
+        path = path_of(taken) if taken is not None else None
+        if path and path.key == counter.key:
+            raise _changes(ctx, inner, counter.name)
+
+
+def _is_unary(cursor: Cursor) -> bool:
+    return bool(cursor.kind == CursorKind.UNARY_OPERATOR)
+
+
+def _changes(ctx: Context, cursor: Cursor, name: str) -> NompError:
+    advice = "use 'continue' to skip, or another variable to count with"
+    return ctx.refusal("N206", cursor, f"loop counter '{name}' changes in the loop's body", advice)
+
+
+def _final(writer: Writer, cursor: Cursor, counter: Counter) -> str | None:
+    """The parameter that takes the counter's last value, None where the region itself declares the counter."""
+    ctx = writer.ctx
+    if counter.key in ctx.locals:
+        return None
+    key = (*counter.key, "last value")
+    if key not in ctx.params:
+        name = ctx.names.unique(f"{counter.name}_last")
+        host = f"&({counter.host})"
+        ctx.params[key] = Param(name, counter.dtype, "counter", host, reads=False, writes=True, place=ctx.place(cursor))
+    return ctx.params[key].name
+
+
+def _refuse_moving_bounds(ctx: Context, found: Header, body: Statements) -> None:
+    read = {name for expr in (found.upper, found.step) for name in _names(expr)}
+    for stmt in walk(body):
+        if isinstance(stmt, Assign) and _name(stmt.target) in read:
+            advice = "copy the bound to another variable before the loop"
+            message = f"'{_name(stmt.target)}', on which the bound or step of a loop depends, changes in its body"
+            raise error("N206", message, Span(ctx.source.path, *stmt.place), help=advice)
+
+
+def _names(expr: Expr) -> Iterator[str]:
+    for inner in walk_expr(expr):
+        if isinstance(inner, Var | Load):
+            yield _name(inner)
+
+
+def _name(target: Var | Load) -> str:
+    return target.name if isinstance(target, Var) else target.array
+
+
+# --------------------------------------------------------------------------------------------------- other loops
+
+
+def _written_out(writer: Writer, cursor: Cursor) -> Statements:
+    """``for (first; condition; step) body`` as ``first; while (condition) { body step }``."""
+    ctx, found = writer.ctx, parts(cursor)
+    if found is None:
+        advice = "write the loop itself without the macro"
+        raise ctx.refusal("N205", cursor, "the macros in this loop's header hide its parts", advice)
+    target = assigned(cursor)
+    path = path_of(target) if target is not None else None
+    if path and path.key in ctx.counted:
+        raise ctx.be_variable(path.key)
+    start = writer.statement(found.first) if found.first is not None else ()
+    cond = _condition(ctx, found.condition) if found.condition is not None else _TRUE
+    body = writer.body("loop", found.body)
+    step = writer.statement(found.step) if found.step is not None else ()
+    if any(isinstance(stmt, Declare) for stmt in walk(step)) and any(isinstance(j, Continue) for j in jumps.own(body)):
+        advice = "write the step into the body, with 'if' instead of 'continue'"
+        raise ctx.refusal("N207", cursor, "'continue' is used in a loop with such a step", advice)
+    return (*start, While(cond, (*jumps.before(Continue, body, step), *step), place=ctx.place(cursor)))
+
+
+def while_(writer: Writer, cursor: Cursor) -> Statements:
+    """``while``."""
+    cond, body = ast.children(cursor)
+    return (While(_condition(writer.ctx, cond), writer.body("loop", body), place=writer.ctx.place(cursor)),)
+
+
+def do(writer: Writer, cursor: Cursor) -> Statements:
+    """``do ... while``."""
+    body, cond = ast.children(cursor)
+    stmts = writer.body("loop", body)
+    return (While(_condition(writer.ctx, cond), stmts, first=True, place=writer.ctx.place(cursor)),)
+
+
+def _condition(ctx: Context, cursor: Cursor) -> Expr:
+    with ctx.repeated():
+        return value(ctx, cursor)
+
+
+# -------------------------------------------------------------------------------------------------------- switch
+
+
+@dataclass(slots=True)
+class _Open:
+    """A case that is being filled."""
+
+    values: list[int] = field(default_factory=list)
+    default: bool = False
+    body: list[Cursor] = field(default_factory=list)
+
+
+_LABELS = (CursorKind.CASE_STMT, CursorKind.DEFAULT_STMT)
+_MOST_LABELS = 4096
+
+
+def switch(writer: Writer, cursor: Cursor) -> Statements:
+    """``switch``; what its block declares is declared before it, because later cases may use it."""
+    ctx = writer.ctx
+    selector, body = ast.children(cursor)
+    chosen = value(ctx, selector)
+    found = _cases(ctx, ast.children(body) if body.kind == CursorKind.COMPOUND_STMT else [body], chosen.dtype)
+    declared: list[Declare] = []
+    cases = []
+    with writer.inside("switch"):
+        for case in found:
+            stmts = tuple(s for s in _undeclared(writer.block(case.body), declared))
+            cases.append(Case(tuple(case.values), case.default, stmts))
+    if cases and not (cases[0].values or cases[0].default):
+        del cases[0]  # never reached, but for its declarations
+    return (*declared, Switch(chosen, tuple(cases), ctx.place(cursor)))
+
+
+def _undeclared(stmts: Statements, declared: list[Declare]) -> Iterator[Declare | Assign]:
+    """*stmts* with declarations moved to *declared*, an assignment staying for an initialiser."""
+    for stmt in stmts:
+        if not isinstance(stmt, Declare):
+            yield stmt  # type: ignore[misc]
+            continue
+        declared.append(replace(stmt, init=None))
+        if stmt.init is not None:
+            yield Assign(Var(stmt.name, stmt.dtype, stmt.place), stmt.init, stmt.place)
+
+
+def _cases(ctx: Context, statements: list[Cursor], dtype: str) -> list[_Open]:
+    """The block *statements* cut at its labels; the first case holds what stands before them."""
+    cases = [_Open()]
+    for statement in statements:
+        opened = _Open()
+        while statement.kind in _LABELS:
+            if statement.kind == CursorKind.DEFAULT_STMT:
+                opened.default = True
+            else:
+                opened.values += _values(ctx, statement, dtype)
+            statement = ast.children(statement)[-1]
+        if opened.values or opened.default:
+            cases.append(opened)
+        cases[-1].body.append(statement)
+    return cases
+
+
+def _values(ctx: Context, label: Cursor, dtype: str) -> list[int]:
+    """The numbers of ``case low:`` or ``case low ... high:``."""
+    bounds = [ast.evaluate(child) for child in ast.children(label)[:-1]]
+    low, high = (int(convert(bound or 0, dtype)) for bound in (bounds[0], bounds[-1]))
+    if high - low >= _MOST_LABELS:
+        advice = "use 'if' for it"
+        raise ctx.refusal("N207", label, f"this label stands for more than {_MOST_LABELS} values", advice)
+    return list(range(low, high + 1))
+
+
+# --------------------------------------------------------------------------------------------------------- jumps
+
+
+def break_(writer: Writer, cursor: Cursor) -> Statements:
+    """``break``."""
+    if not writer.around or writer.around[-1] == "annotated":
+        advice = "let the remaining iterations do nothing (with 'if' or 'continue'), or annotate an inner loop"
+        raise writer.ctx.refusal("N207", cursor, "'break' leaves the annotated loop", advice)
+    return (Break(writer.ctx.place(cursor)),)
+
+
+def continue_(writer: Writer, cursor: Cursor) -> Statements:
+    """``continue``."""
+    return (Continue(writer.ctx.place(cursor)),)
+
+
+def return_(writer: Writer, cursor: Cursor) -> Statements:
+    """``return`` in a function that the region calls."""
+    ctx = writer.ctx
+    if writer.inlined:
+        advice = "return at the end of the function only, or pass it numbers instead of pointers"
+        raise ctx.refusal("N208", cursor, "a function that takes pointers cannot be left early in a kernel", advice)
+    if writer.result is None:
+        advice = "set a variable, and return after the loop"
+        raise ctx.refusal("N207", cursor, "'return' cannot be in a kernel", advice)
+    return (Return(value(ctx, ast.children(cursor)[0]), ctx.place(cursor)),)
+
+
+def refused(what: str, advice: str) -> Callable[[Writer, Cursor], Statements]:
+    """A translator that refuses its statement."""
+
+    def refuse(writer: Writer, cursor: Cursor) -> Statements:
+        raise writer.ctx.refusal("N207", cursor, f"{what} cannot be in a kernel", advice)
+
+    return refuse

@@ -1,0 +1,183 @@
+"""Members of the elements of arrays of structs: each member is an array of its own, with a stride.
+
+In: the lvalue ``p[i].pos.v[2]``.  Out: an `Element` of the array parameter ``p_pos_v``, whose element 0 is that of
+``p[0]`` and whose subscript counts in elements of the member's type.  Called by `frontend.clang_expressions`.
+Raises N210 and N211.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from clang.cindex import CursorKind
+
+from nomp.arithmetic import SIZES
+from nomp.diagnostics import NompError
+from nomp.frontend import clang_ast as ast
+from nomp.frontend.clang_ast import Cursor, Type
+from nomp.frontend.clang_constants import is_table
+from nomp.frontend.clang_context import Context, Key
+from nomp.frontend.clang_elements import Element, folded
+from nomp.frontend.clang_paths import Path, path_of
+from nomp.frontend.clang_types import is_array, is_pointer, is_record, layout_of
+from nomp.region import Binary, Const, Expr, Param
+
+Index = Callable[[Cursor], Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A part of what *root* points to or holds.
+
+    *host* is the C text of that part in the first struct; *offset* its bytes from there on; *terms* are subscripts with
+    the bytes that they count.  *fields* are the members on the way.
+    """
+
+    root: Path
+    host: str
+    type: Type
+    offset: int = 0
+    terms: tuple[tuple[Expr, int], ...] = ()
+    fields: tuple[Cursor, ...] = ()
+
+    def moved(self, distance: Expr, size: int) -> Spot:
+        """What is *distance* elements of *size* bytes further on."""
+        return replace(self, terms=(*self.terms, (distance, size)))
+
+
+def member(ctx: Context, cursor: Cursor, index: Index) -> Element:
+    """The member *cursor* of an array's element, as an element of that member's array."""
+    spot = _spot(ctx, cursor, index)
+    layout = layout_of(spot.type)
+    inner = [extent for extent in layout.extents if isinstance(extent, int)]
+    if layout.dtype is None or len(inner) != len(layout.extents):
+        advice = "kernels compute with _Bool, integers, float and double"
+        message = f"member '{spot.fields[-1].spelling}' has type '{spot.type.spelling}'"
+        raise ctx.refusal("N210", cursor, message, advice)
+    size = SIZES[layout.dtype]
+    _check_layout(ctx, cursor, spot, size)
+    param = _parameter(ctx, cursor, spot, layout.dtype, size, len(inner))
+    return Element(param.name, layout.dtype, 1, (_sum(spot, size),))
+
+
+def _sum(spot: Spot, size: int) -> Expr:
+    total: Expr = Const(0, "int64")
+    for distance, width in spot.terms:
+        term = folded(Binary("*", distance, Const(width // size, "int64"), "int64"))
+        total = term if total == Const(0, "int64") else folded(Binary("+", total, term, "int64"))
+    return total
+
+
+def _check_layout(ctx: Context, cursor: Cursor, spot: Spot, size: int) -> None:
+    for found in spot.fields:
+        if found.is_bitfield():
+            advice = "copy it to a variable before the loop"
+            raise ctx.refusal("N210", cursor, f"'{found.spelling}' is a bit-field, which kernels cannot use", advice)
+        if found.semantic_parent.kind == CursorKind.UNION_DECL:
+            advice = "use an array of its own for the value"
+            raise ctx.refusal("N211", cursor, f"'{found.spelling}' is a member of a union in an array", advice)
+    if any(width % size for _, width in spot.terms) or spot.offset % size:
+        advice = "keep this member in an array of its own"
+        message = f"the structs' size is no multiple of that of member '{spot.fields[-1].spelling}'"
+        raise ctx.refusal("N211", cursor, message, advice)
+
+
+def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int, inner: int) -> Param:
+    """The array parameter of this member of *spot*'s root; *inner* is the number of the member's own dimensions."""
+    host = f"&{spot.host}{'[0]' * inner}"
+    key: Key = (*spot.root.key, "[]", host)
+    if key not in ctx.params:
+        name = "_".join([spot.root.name, *(found.spelling for found in spot.fields)])
+        layout = layout_of(spot.root.type)
+        known = is_array(spot.root.type) and all(isinstance(extent, int) for extent in layout.extents)
+        loose = not known or (spot.root.root.kind == CursorKind.PARM_DECL and spot.root.field is None)
+        extent = None if loose else Const((spot.root.type.get_size() - spot.offset) // size, "int64")
+        kind = "table" if is_table(spot.root, layout) else "array"
+        unique = ctx.names.unique(name)
+        ctx.params[key] = Param(unique, dtype, kind, host, (extent,), place=ctx.place(cursor))  # type: ignore[arg-type]
+        ctx.fields[key] = spot.fields[-1]
+    return ctx.params[key]
+
+
+# ------------------------------------------------------------------------------------------------ lvalues to spots
+
+
+def is_member(ctx: Context, cursor: Cursor) -> bool:
+    """Whether the lvalue *cursor* is a member of an array's element, or an element of such a member."""
+    while cursor.kind != CursorKind.MEMBER_REF_EXPR:
+        pointers = [c for c in ast.children(cursor) if is_pointer(c.type) or is_array(c.type)]
+        if cursor.kind == CursorKind.PAREN_EXPR:
+            pointers = ast.children(cursor)
+        if not pointers or cursor.kind not in _STEPS:
+            return False
+        cursor = pointers[0]
+    path = path_of(cursor)
+    return path is None or ctx.is_element(path.key)
+
+
+_STEPS = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.UNARY_OPERATOR,
+          CursorKind.BINARY_OPERATOR)  # fmt: skip
+
+
+def _spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
+    """The part that the lvalue *cursor* is."""
+    path = path_of(cursor)
+    holds = path is not None and is_array(path.type) and is_record(layout_of(path.type).element)
+    if path and holds and not ctx.is_element(path.key):
+        return Spot(path, path.host, path.type)
+    inner = ast.children(cursor)
+    if cursor.kind == CursorKind.PAREN_EXPR:
+        return _spot(ctx, inner[0], index)
+    if cursor.kind == CursorKind.MEMBER_REF_EXPR and inner:
+        base = target(ctx, inner[0], index) if is_pointer(inner[0].type) else _spot(ctx, inner[0], index)
+        return _field(base, cursor.referenced)
+    if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+        base, number = inner if is_pointer(inner[0].type) else inner[::-1]
+        return target(ctx, base, index).moved(index(number), cursor.type.get_size())
+    if ast.operator(cursor) == "*":
+        return target(ctx, inner[0], index)
+    raise _not_a_member(ctx, cursor)
+
+
+def _field(base: Spot, field: Cursor) -> Spot:
+    offset = base.offset + field.get_field_offsetof() // 8
+    fields = (*base.fields, field)
+    return replace(base, host=f"{base.host}.{field.spelling}", type=field.type, offset=offset, fields=fields)
+
+
+def target(ctx: Context, cursor: Cursor, index: Index) -> Spot:
+    """The part that the pointer *cursor* points to."""
+    inner, operator, path = ast.children(cursor), ast.operator(cursor), path_of(cursor)
+    if path and path.key in ctx.spots:
+        known: Spot = ctx.spots[path.key]
+        return known
+    if path and is_pointer(path.type) and not ctx.is_element(path.key):
+        element = layout_of(path.type).element
+        if is_record(element):
+            return Spot(path, f"({path.host})[0]", element)
+    if cursor.kind == CursorKind.UNEXPOSED_EXPR and is_array(inner[0].type):
+        spot = _spot(ctx, inner[0], index)
+        return replace(spot, host=f"({spot.host})[0]", type=spot.type.get_canonical().element_type)
+    if cursor.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
+        return target(ctx, inner[0], index)
+    if operator in ("+", "-") and cursor.kind == CursorKind.BINARY_OPERATOR and is_pointer(cursor.type):
+        return _moved(ctx, cursor, index, operator)
+    if operator == "&":
+        return _spot(ctx, inner[0], index)
+    raise _not_a_member(ctx, cursor)
+
+
+def _moved(ctx: Context, cursor: Cursor, index: Index, operator: str) -> Spot:
+    left, right = ast.children(cursor)
+    base, number = (left, right) if is_pointer(left.type) else (right, left)
+    distance, size = index(number), cursor.type.get_canonical().get_pointee().get_size()
+    return target(ctx, base, index).moved(distance, size if operator == "+" else -size)
+
+
+def _not_a_member(ctx: Context, cursor: Cursor) -> NompError:
+    if cursor.kind == CursorKind.MEMBER_REF_EXPR and is_pointer(cursor.type):
+        advice = "keep the elements that it points to in one array for all structs"
+        return ctx.refusal("N211", cursor, f"'{cursor.spelling}' is a pointer in an array of structs", advice)
+    advice = "use elements p[i].m of an array of structs, or of a pointer that does not change in the loop"
+    return ctx.refusal("N211", cursor, "this is not an array of structs or an element of one", advice)
