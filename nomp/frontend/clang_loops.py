@@ -151,6 +151,8 @@ def _step(ctx: Context, last: Cursor, counter: Counter) -> Expr:
         return Const(1, counter.dtype)
     if operator in ("x--", "--x"):
         return _negated(Const(1, counter.dtype))
+    if len(ast.children(last)) != 2:
+        raise _not_a_step(ctx, last, counter)  # +i, ~i
     change = ast.children(last)[1]
     if operator in ("+=", "-="):
         return _amount(ctx, change, counter, operator[0])
