@@ -8,13 +8,13 @@ then ``lower + step * i``.  `check` refuses headers that count away from their b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nomp.affine import Affine, Scope, preserves_value
-from nomp.arithmetic import cast, convert
+from nomp.arithmetic import bits, cast, convert
 from nomp.diagnostics import error
-from nomp.region import Binary, Const, Expr, For, Region, Select, walk
+from nomp.region import Binary, Const, Expr, For, Region, Select, Var, walk
 
 INDEX = "int64"
 _ZERO = Const(0, INDEX)
@@ -148,3 +148,11 @@ def last_value(loop: For, trips: Expr) -> Expr:
     return cast(Binary("+", cast(loop.lower, INDEX), step, INDEX), loop.dtype)
 
 
+_NEGATED: Mapping[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
+
+
+def is_last(loop: For) -> Expr:
+    """Whether an iteration of *loop* is its last one: whether the counter's next value ends it, as C computes that."""
+    wide = loop.dtype if bits(loop.dtype) >= 32 else "int32"
+    following = Binary("+", cast(Var(loop.iname, loop.dtype), wide), cast(cast(loop.step, loop.dtype), wide), wide)
+    return Binary(_NEGATED[loop.relation], cast(cast(following, loop.dtype), loop.upper.dtype), loop.upper, "int32")

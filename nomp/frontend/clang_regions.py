@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nomp.diagnostics import Diagnostic, NompError, Span, did_you_mean, error
 from nomp.frontend import clang_ast as ast
-from nomp.frontend import last_values, reductions
+from nomp.frontend import last_values, private, reductions
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import Uses, capture, capture_path, uses_of
 from nomp.frontend.clang_context import Again, Callees, Context, Key, position
@@ -175,8 +175,12 @@ def _with_clauses(ctx: Context, region: Region, clauses: ForClauses) -> Region:
             region, name = reductions.apply(region, reductions.Clause(found.variable, found.op, found.span))
             kept.append(Reduction(name, found.op, Place(found.span.line, found.span.column, found.span.length)))
     jit = tuple(name for clause in clauses.jit for name in _jit_parameter(ctx, region, clause))
-    if clauses.transforms and len(kept) == len(clauses.reductions):
-        _check_cells(ctx, region, {reduction.name for reduction in kept})
+    if (clauses.transforms or clauses.annotations) and len(kept) == len(clauses.reductions):
+        cells = {param.name for param in region.params if param.kind == "cell"}
+        shared = cells - {reduction.name for reduction in kept}
+        region, alone = private.apply(region, shared, ctx.names.unique)
+        if clauses.transforms:
+            _refuse_shared_cells(ctx, region, shared - alone)
     _check_last_values(ctx, region)
     return replace(region, clauses=Clauses(clauses.transforms, clauses.annotations, tuple(kept), jit))
 
@@ -192,13 +196,13 @@ def _jit_parameter(ctx: Context, region: Region, clause: JitName) -> tuple[str, 
     return ()
 
 
-def _check_cells(ctx: Context, region: Region, reduced: set[str]) -> None:
+def _refuse_shared_cells(ctx: Context, region: Region, names: set[str]) -> None:
     """Refuse scalars that the region writes where a script may reorder it: their last value would be lost."""
     for param in region.params:
-        if param.kind == "cell" and param.name not in reduced:
+        if param.name in names:
             place = next(s.place for s in walk(region.body) if isinstance(s, Assign) and _writes(s, param.name))
             with ctx.collecting():
-                advice = "declare it inside the loop, or name it in a reduce clause"
+                advice = "set it at the beginning of each iteration, or name it in a reduce clause"
                 message = f"'{param.name}', declared outside the loop, is written in it"
                 raise error("N212", message, region.span(place), help=advice)
 

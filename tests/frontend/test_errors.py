@@ -254,7 +254,7 @@ ERRORS = {
   for (int i = 0; i < n; i++) { u.i = i; a[i] = u.f; }""",
     "scalar-written": """\
 #pragma nomp for transform("module", "function")
-  for (int i = 0; i < n; i++) t = a[i];""",
+  for (int i = 0; i < n; i++) if (a[i] > 0) t = a[i];""",
     "counter-used": """\
 #pragma nomp for
   for (i = 0; i < k[i]; i++) a[i] = 0;""",
