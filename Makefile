@@ -1,5 +1,6 @@
 # make demo   build and install nomp here, compile an example with it, run it, compare it with gcc's own build
 # make test   all tests          make quick   those that take less than a minute
+# make fuzz N=500 SEED=0   random programs against gcc; failures end up in build/fuzz
 # make check  ruff, mypy, import-linter          make clean   remove what was built here
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,7 +12,7 @@ DEMO = $(wildcard examples/02_spectral_cg/*.c)
 # What an installation is made from; the Python files are used in place.
 BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
 
-.PHONY: demo test quick check clean needs
+.PHONY: demo test quick check fuzz clean needs
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed
@@ -32,6 +33,9 @@ check: $(VENV)/.developer
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: $(VENV)/.developer
+	$(BIN)/python tests/fuzz/run.py -n $(or $(N),100) -s $(or $(SEED),0) -o build/fuzz
 
 $(VENV)/.installed: $(BUILD) | needs
 	$(PYTHON) -m venv $(VENV)

@@ -108,15 +108,16 @@ class Expressions:
 
     def subscript(self, scope: Scope, low: int, high: int) -> Node:
         """An expression from *low* to *high* (exclusive), made of counters where there are any."""
-        fits = [c for c in scope.counters if c.high - c.low < high - low]
+        fits = [c for c in scope.counters if c.high - c.low < high - max(low, 0)]
         choice = self.random.random()
         if fits and choice < 0.75:
-            return self._affine(self.random.choice(fits), low, high)
+            return self.affine(self.random.choice(fits), low, high)
         if scope.counters and choice < 0.95:
             # No arrays in its own subscripts again: one index array is enough.
-            plain = replace(scope, arrays=[a for a in scope.arrays if a.name in ("columns", "starts")] if choice < 0.85 else [])
+            arrays = [a for a in scope.arrays if a.name in ("columns", "starts") and choice < 0.85]
             shift = f"{low} + " if low else ""
-            return expr(f"{shift}(int)((unsigned)(@) % {high - low})", self._simple(plain).node)
+            node = self._simple(replace(scope, arrays=arrays)).node
+            return expr(f"{shift}(int)((unsigned)(@) % {high - low})", node)
         return number(self.random.randrange(low, high))
 
     def _simple(self, scope: Scope) -> Value:
@@ -126,8 +127,9 @@ class Expressions:
             return self.element(replace(scope, arrays=[]), array)
         return self.integer(scope, 1)
 
-    def _affine(self, counter: Value, low: int, high: int) -> Node:
+    def affine(self, counter: Value, low: int, high: int) -> Node:
         """The counter shifted, stretched or turned around so that it stays in range."""
+        low = low if promoted(counter.type).signed else max(low, 0)
         span = counter.high - counter.low
         stretch = self.random.choice([1, 1, 1, 2, 3, -1])
         if span * abs(stretch) >= high - low:
@@ -202,7 +204,9 @@ class Expressions:
     def _shift(self, scope: Scope, depth: int) -> Value:
         left, count = self.integer(scope, depth - 1), self.integer(scope, 0)
         most = self.random.choice([3, 7, 31])
-        amount = expr(f"(@ & {most})", count.node) if self.random.random() < 0.6 else number(self.random.randint(0, most))
+        amount = number(self.random.randint(0, most))
+        if self.random.random() < 0.6:
+            amount = expr(f"(@ & {most})", count.node)
         ctype = promoted(left.type)
         if self.random.random() < 0.5:
             low, high = min(left.low, 0), max(left.high, 0)
@@ -239,7 +243,7 @@ class Expressions:
         return Value(expr(f"({op} @)", operand.node), ctype, -operand.high - less, -operand.low - less)
 
     def _cast(self, scope: Scope, depth: int) -> Value:
-        return self.cast(self.integer(scope, depth - 1), self.random.choice(INTEGERS + (BOOL,)))
+        return self.cast(self.integer(scope, depth - 1), self.random.choice((*INTEGERS, BOOL)))
 
     def cast(self, value: Value, ctype: CType) -> Value:
         """*value* with an explicit conversion."""
@@ -272,8 +276,8 @@ class Expressions:
     def floating(self, scope: Scope, depth: int) -> Value:
         if depth <= 0:
             return self.leaf(scope, floating=True)
-        choices = [(4, self._sum), (3, self._product), (2, self._quotient), (3, self._function), (1, self._float_choice),
-                   (1, self._float_cast), (1, self._negated)]  # fmt: skip
+        choices = [(4, self._sum), (3, self._product), (2, self._quotient), (3, self._function),
+                   (1, self._float_choice), (1, self._float_cast), (1, self._negated)]  # fmt: skip
         weights, makers = zip(*choices, strict=True)
         value: Value = self.random.choices(makers, weights)[0](scope, depth)
         return value if value.within(-(10**6), 10**6) else self._clamped(value, -1000, 1000)
@@ -301,10 +305,10 @@ class Expressions:
 
     def _quotient(self, scope: Scope, depth: int) -> Value:
         left, right = self._operands(scope, depth)
-        divisor = Value(expr("(@ + 1)", self._call("fabs", right).node), common(self._call("fabs", right).type, INT), 1, 1)
+        positive = self._call("fabs", right)
         size = max(abs(left.low), abs(left.high))
-        node = expr("(@ / @)", left.node, divisor.node)
-        return Value(node, common(left.type, divisor.type), -size, size)
+        node = expr("(@ / (@ + 1))", left.node, positive.node)
+        return Value(node, common(left.type, positive.type), -size, size)
 
     def _call(self, function: str, value: Value) -> Value:
         single = value.type == FLOAT and self.random.random() < 0.5
@@ -373,4 +377,3 @@ def _combined(op: str, left: Value, right: Value) -> tuple[int, int]:
         return left.low - right.high, left.high - right.low
     corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
     return min(corners), max(corners)
-

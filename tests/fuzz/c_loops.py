@@ -31,7 +31,8 @@ class Parameters:
 class Loops(Expressions):
     """Makes loop headers."""
 
-    def loop(self, scope: Scope, given: Parameters, name: str, *, declare: bool, trips: int, data: bool = False) -> Loop:
+    def loop(self, scope: Scope, given: Parameters, name: str, *, declare: bool, trips: int, data: bool = False
+    ) -> Loop:  # fmt: skip
         """A loop over *name* with at most *trips* iterations; *data*: its bounds may be read from an index array."""
         rows = [c for c in scope.counters if c.within(0, 11)]
         if data and rows and given.starts and self.random.random() < 0.3:
@@ -124,11 +125,13 @@ class Loops(Expressions):
         form = self.random.choice(forms)
         return fixed(form, amount) if "@" in form else fixed(form)
 
-    def _header(self, name: str, ctype: CType, declare: bool, start: Node, relation: str, bound: Node, advance: Node) -> Node:
+    def _header(self, name: str, ctype: CType, declare: bool, start: Node, relation: str, bound: Node, advance: Node
+    ) -> Node:  # fmt: skip
         condition = f"{name} {relation} @"
         if self.random.random() < 0.2:
             condition = f"@ {relation.translate(str.maketrans('<>', '><'))} {name}"
-        return fixed(f"for ({self.spelled(ctype) + ' ' if declare else ''}{name} = @; {condition}; @)", start, bound, advance)
+        declared = f"{self.spelled(ctype)} {name}" if declare else name
+        return fixed(f"for ({declared} = @; {condition}; @)", start, bound, advance)
 
 
 def _fits(ctype: CType, low: int, high: int) -> bool:

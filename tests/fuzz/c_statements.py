@@ -17,6 +17,8 @@ from tree import Node, block, expr, fixed, number, stmt
 
 FEATURES = frozenset({"break", "continue", "local array", "data bounds", "early counters"})
 LATER = frozenset({"while", "do", "switch"})
+SHRINKING = ("+=", "-=", "%=", "/=", ">>=")
+OPERATORS = (*SHRINKING, "*=", "&=", "|=", "^=", "<<=")
 COUNTERS = ("j", "k", "l")
 
 
@@ -33,8 +35,9 @@ class Reduction:
 class Nest:
     """What holds for the region at hand.
 
-    *depth*: the loops around the statement.  *breakable*: the innermost loop may be left.  *outer* collects counters
-    that are declared before the region; *jumps*: the annotated loop has a ``continue``.  *jit*: integers whose value is known when the kernel is compiled.
+    *depth*: the loops around the statement.  *breakable*: the innermost loop may be left.  *guarded*: an ``if`` is
+    around the statement.  *outer* collects counters that are declared before the region; *jumps*: the annotated loop
+    has a ``continue``.  *jit*: integers whose value is known when the kernel is compiled.
     """
 
     given: Parameters
@@ -114,7 +117,7 @@ class Statements(Loops):
 
     def _integer_update(self, scope: Scope, place: Node, ctype: CType) -> Node:
         wide = ctype.signed and ctype.bits >= 32
-        op = self.random.choice(["+=", "-=", "%=", "/=", ">>="] if wide else ["+=", "-=", "*=", "&=", "|=", "^=", "<<=", ">>=", "/=", "%="])
+        op = self.random.choice(SHRINKING if wide else OPERATORS)
         value = self.integer(scope, 1)
         if op in ("/=", "%="):
             return stmt(f"@ {op} @;", place, number(self.random.choice([2, 3, 7, 10])))
@@ -179,7 +182,7 @@ class Statements(Loops):
         name = self.random.choice(COUNTERS) if kind == "header" else f"e{self.made}"
         self.made += 1
         data = kind == "header" and "data bounds" in nest.features
-        loop = self.loop(scope, nest.given, name, declare=kind == "header", trips=9, data=data)
+        loop = self.loop(scope.inner(name), nest.given, name, declare=kind == "header", trips=9, data=data)
         if kind == "outer":
             nest.outer.append((name, loop.counter.type))
         inner = scope.inner(name)
@@ -211,7 +214,8 @@ class Statements(Loops):
     def accumulation(self, scope: Scope, reduction: Reduction) -> Node:
         """One statement that accumulates, in one of the forms that C programs use."""
         made = self._accumulation(scope, reduction)
-        return made if self.random.random() < 0.75 else stmt("if (@) {\n@\n}", self.condition(scope, 1).node, block(made))
+        guarded = stmt("if (@) {\n@\n}", self.condition(scope, 1).node, block(made))
+        return made if self.random.random() < 0.75 else guarded
 
     def _accumulation(self, scope: Scope, reduction: Reduction) -> Node:
         s, op, ctype = reduction.variable, reduction.op, reduction.ctype
@@ -261,7 +265,8 @@ class Statements(Loops):
         inner = scope.inner()
         inner.counters.append(Value(fixed(name), INTEGERS[4], 0, 4))
         body = self.body(inner, nest, 1)
-        return [stmt(f"int {name} = 4; while ({name} > 0 && @) {{\n{name}--;\n@\n}}", self.condition(scope, 1).node, body)]
+        text = f"int {name} = 4; while ({name} > 0 && @) {{\n{name}--;\n@\n}}"
+        return [stmt(text, self.condition(scope, 1).node, body)]
 
     def do_loop(self, scope: Scope, nest: Nest) -> list[Node]:
         name = f"w{self.made}"

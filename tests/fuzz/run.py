@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import coverage
@@ -36,7 +37,11 @@ SANITIZERS = "-fsanitize=undefined,address,float-cast-overflow,float-divide-by-z
 HOST = ["gcc", "-O1", "-w", "-std=gnu11", "-ffp-contract=off"]
 TIME_LIMIT = 60
 REFUSALS = re.compile(r"N[1-4]\d\d")
-LATE = ("N401", "N320")
+PRELOADED = (
+    "pyopencl", "nomp.capi.pragmas", "nomp.codegen", "nomp.driver.cc", "nomp.driver.emit", "nomp.frontend.clang",
+    "nomp.lower", "nomp.pipeline", "nomp.reduction", "nomp.runtime.session", "nomp.script", "nomp_backends.opencl",
+)  # fmt: skip
+LATE = ("N401", "N320", "N304")
 """Refusals of what a transform script made: only the launch can tell."""
 TOLERANCE = {"exact": 0.0, "loose": 2e-5}
 
@@ -107,7 +112,7 @@ def _compare(text: str, folder: Path, sabotage: Sabotage | None) -> tuple[str, R
     ran = run_nomp(folder, sabotage)
     if ran.status == 0:
         difference = compare(expected, ran.output)
-        return ("same" if not difference else f"mismatch\n{difference}"), ran
+        return ("same" if not difference else f"mismatch of {difference}"), ran
     if ran.status == -signal.SIGKILL:
         return f"time-out in {ran.stage}", ran
     codes = REFUSALS.findall(ran.errors) if "internal error" not in ran.errors else []
@@ -120,7 +125,9 @@ def _compare(text: str, folder: Path, sabotage: Sabotage | None) -> tuple[str, R
 def _reference(folder: Path) -> tuple[str, str]:
     """What the program prints without nomp, and why it is no use (empty: it is)."""
     for words, name in (([SANITIZERS], "sanitized"), ([], "plain")):
-        made = subprocess.run([*HOST, *words, "program.c", "-o", name, "-lm"], cwd=folder, capture_output=True, text=True)
+        made = subprocess.run(
+            [*HOST, *words, "program.c", "-o", name, "-lm"], cwd=folder, capture_output=True, text=True
+        )
         if made.returncode:
             return "", f"gcc: {made.stderr[:300]}"
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -142,19 +149,8 @@ def _reference(folder: Path) -> tuple[str, str]:
 
 def preload() -> None:
     """Import what nomp's children need, once."""
-    import pyopencl  # noqa: F401
-
-    import nomp.capi.pragmas
-    import nomp.codegen
-    import nomp.driver.cc
-    import nomp.driver.emit
-    import nomp.frontend.clang
-    import nomp.lower
-    import nomp.pipeline
-    import nomp.reduction
-    import nomp.runtime.session
-    import nomp.script
-    import nomp_backends.opencl  # noqa: F401
+    for module in PRELOADED:
+        import_module(module)
 
 
 def run_nomp(folder: Path, sabotage: Sabotage | None = None) -> Ran:
@@ -163,8 +159,12 @@ def run_nomp(folder: Path, sabotage: Sabotage | None = None) -> Ran:
     if child == 0:
         _child(folder, sabotage)
     status = _wait(child)
-    texts = [(folder / name).read_text(errors="replace") if (folder / name).exists() else "" for name in ("stage", "out", "err")]
-    return Ran(texts[0], status, texts[1], texts[2])
+    stage, output, errors = (_text(folder / name) for name in ("stage", "out", "err"))
+    return Ran(stage, status, output, errors)
+
+
+def _text(file: Path) -> str:
+    return file.read_text(errors="replace") if file.exists() else ""
 
 
 def _wait(child: int) -> int:
@@ -220,8 +220,8 @@ def compare(expected: str, found: str) -> str:
     one, other = expected.splitlines(), found.splitlines()
     for left, right in zip(one, other, strict=False):
         if left != right and not _alike(left.split(), right.split()):
-            return f"gcc:  {left}\nnomp: {right}"
-    return "" if len(one) == len(other) else f"gcc printed {len(one)} lines, nomp {len(other)}"
+            return f"{left.split(':')[0]}\ngcc:  {left}\nnomp: {right}"
+    return "" if len(one) == len(other) else f"lines\ngcc printed {len(one)}, nomp {len(other)}"
 
 
 def _alike(left: Sequence[str], right: Sequence[str]) -> bool:
@@ -242,6 +242,7 @@ def _close(left: str, right: str, tolerance: float) -> bool:
 def _refused_regions(program: Program, errors: str) -> list[tuple[str, int | None]]:
     """The codes in *errors* with the numbers of the regions that they point at."""
     found = re.findall(r"^\S*program\.c:(\d+):.*\[(N\d+)\]$", errors, re.M)
+    found += re.findall(r"program\.c:(\d+):\d+: note: (called)", errors)
     return [(code, program.region_at(int(line))) for line, code in found]
 
 
@@ -271,9 +272,10 @@ def report(outcomes: Sequence[Outcome]) -> str:
     refused = sum((o.refused for o in outcomes), Counter[str]())
     seen = sum((o.seen for o in outcomes), Counter[str]())
     dropped = Counter(o.dropped[:60] for o in outcomes if o.dropped)
-    failures = Counter(o.kind for o in outcomes if o.failure)
+    failures = Counter(re.sub(r"\d+", "N", o.kind) for o in outcomes if o.failure)
+    compared = sum(o.regions for o in outcomes if not (o.dropped or o.failure))
     lines = [
-        f"programs {len(outcomes)}, regions compared {sum(o.regions for o in outcomes if not (o.dropped or o.failure))}, "
+        f"programs {len(outcomes)}, regions compared {compared}, "
         f"dropped {sum(dropped.values())}, failures {sum(failures.values())}",
         f"refused regions: {_listed(refused)}",
         f"dropped: {_listed(dropped)}",

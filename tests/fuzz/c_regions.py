@@ -1,0 +1,301 @@
+"""Random regions: a pragma, its loop nest, the function around it and the calls of that.
+
+Called by `generate`.  To add a kind of region, write a method of `Region` and name it in `Region.code`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from random import Random
+
+from c_expressions import Array, Scope
+from c_loops import Parameters
+from c_statements import Nest, Reduction, Statements
+from c_types import BOOL, DOUBLE, FLOAT, FLOATS, INT, INT16, INTEGERS, LONG, TYPES, UINT, ULONG, CType, Value
+from tree import Node, block, expr, fixed, number, stmt
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An array of the program: *length* elements, or rows of *columns*; elements *low* to *high* are mapped."""
+
+    name: str
+    type: CType
+    length: int
+    columns: int
+    low: int
+    high: int
+    storage: str
+    writable: bool = True
+    held: tuple[int, int] | None = None
+    loose: bool = False
+
+    @property
+    def size(self) -> int:
+        return self.length * (self.columns or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class RegionCode:
+    """A region: the *function* that holds it (none where it stands in ``main``), and the statements that run it."""
+
+    number: int
+    function: Node | None
+    calls: tuple[Node, ...]
+
+
+class Region:
+    """One region under construction; *make* makes its statements, *wholes* are the program's arrays."""
+
+    def __init__(self, make: Statements, wholes: list[Whole], features: frozenset[str], index: int) -> None:
+        self.make, self.random, self.wholes, self.index = make, make.random, wholes, index
+        self.inline = self.random.random() < 0.3
+        self.runs = 1 if self.inline else self.random.randint(1, 3)
+        self.parameters: list[tuple[str, list[str]]] = []
+        self.before: list[Node] = []
+        self.shows: list[Node] = []
+        self.clauses: list[Node] = []
+        self.scope = Scope()
+        self.nest = Nest(self._integers(), features)
+        self._scalars()
+        self._pass_arrays()
+
+    # --------------------------------------------------------------------------------------------- parameters
+
+    def _integers(self) -> Parameters:
+        sizes = [self._integer(f"n{k}", self.random.choice(INTEGERS), 0 if k else 1, 12) for k in range(2)]
+        if self.random.random() < 0.2:
+            sizes.append(self._integer("neg", INT, -2, 5))
+        steps = [self._integer("st", self.random.choice([INT, UINT, LONG]), 1, 3)]
+        return Parameters(tuple(sizes), tuple(steps), "starts")
+
+    def _integer(self, name: str, ctype: CType, low: int, high: int) -> Value:
+        values = [self.random.randint(low, high) for _ in range(self.runs)]
+        self.parameters.append((f"{self.make.spelled(ctype)} {name}", [str(value) for value in values]))
+        return Value(fixed(name), ctype, min(values), max(values))
+
+    def _scalars(self) -> None:
+        """Parameters that the body computes with, jit ones among them."""
+        given = self.nest.given
+        self.scope.values += [*given.sizes, *given.steps]
+        for k in range(self.random.randint(1, 3)):
+            ctype = self.random.choice(TYPES)
+            values = [str(self.random.choice([-3, 0.25, 7.5, 2]) if ctype.is_float else self.random.randint(0, 90))
+                      for _ in range(self.runs)]  # fmt: skip
+            self.parameters.append((f"{self.make.spelled(ctype)} x{k}", values))
+            self.scope.values.append(Value(fixed(f"x{k}"), ctype, *((-100, 100) if ctype.is_float else (0, 90))))
+        if self.random.random() < 0.3:
+            self.nest.jit = given.sizes[:1]
+            names = [str(v.node) for v in self.nest.jit] + ["x0"] * (self.random.random() < 0.3)
+            forms = [f"jit({', '.join(names)})", " ".join(f'jit("{name}")' for name in names)]
+            self.clauses.append(stmt(self.random.choice(forms)))
+        if self.random.random() < 0.3:
+            self.parameters.append(("const struct box *p", ["p"] * self.runs))
+            self.scope.values += [Value(expr("p->n"), INT, 9, 9), Value(expr("p->w"), DOUBLE, 0, 1),
+                                  Value(expr("p->k"), INTEGERS[1], 200, 200)]  # fmt: skip
+            self.scope.arrays += [Array("p->x", FLOAT, 0, 16, 0, (-3, 3), False),
+                                  Array("p->q", INT16, 0, 20, 0, (-10, 1000), False)]  # fmt: skip
+
+    def _pass_arrays(self) -> None:
+        chosen = self.random.sample(self.wholes[4:], self.random.randint(2, 5))
+        for whole in [*self.wholes[:4], *chosen]:
+            self.scope.arrays.append(self._passed(whole))
+
+    def _passed(self, whole: Whole) -> Array:
+        """*whole* as this region sees it."""
+        same = Array(whole.name, whole.type, whole.low, whole.high, whole.columns, whole.held, whole.writable,
+                     not whole.loose, whole.loose)  # fmt: skip
+        if self.inline or (whole.storage == "file" and self.random.random() < 0.6):
+            return same
+        ctype = self.make.spelled(whole.type)
+        const = "" if whole.writable or self.random.random() < 0.3 else "const "
+        if whole.columns:
+            return self._passed_rows(whole, same, ctype)
+        if self.random.random() < 0.25 and whole.name not in ("starts", "columns"):
+            shift = self.random.randint(max(1, whole.low), whole.low + 6)  # nomp finds what a pointer points into
+            self.parameters.append((f"{const}{ctype} *{whole.name}", [f"{whole.name} + {shift}"] * self.runs))
+            return replace(same, low=whole.low - shift, high=whole.high - shift)
+        form = self.random.choice([f"*{whole.name}", f"*{whole.name}", f"{whole.name}[]", f"{whole.name}[restrict]"])
+        self.parameters.append((f"{const}{ctype} {form}", [whole.name] * self.runs))
+        return same
+
+    def _passed_rows(self, whole: Whole, same: Array, ctype: str) -> Array:
+        name, form = whole.name, self.random.random()
+        if form < 0.3:
+            self.parameters.append((f"{ctype} *{name}", [f"&{name}[0][0]"] * self.runs))
+            return replace(same, columns=0, high=whole.size)
+        if form < 0.6:
+            self.parameters.append((f"{ctype} (*{name})[{whole.columns}]", [name] * self.runs))
+            return same
+        integer = self.random.choice([INT, ULONG])
+        self.parameters.append((f"{self.make.spelled(integer)} c{name}", [str(whole.columns)] * self.runs))
+        self.parameters.append((f"{ctype} {name}[{whole.length}][c{name}]", [name] * self.runs))
+        return same
+
+    # -------------------------------------------------------------------------------------------------- kinds
+
+    def _loop(self, name: str = "i", trips: int = 30) -> tuple[Node, Scope]:
+        declare = self.random.random() < 0.8
+        loop = self.make.loop(self.scope, self.nest.given, name, declare=declare, trips=trips)
+        if not declare:
+            self._outside(name, loop.counter.type)
+        inner = self.scope.inner(name)
+        inner.counters.append(loop.counter)
+        return loop.header, inner
+
+    def _outside(self, name: str, ctype: CType) -> None:
+        """Declare a counter before the region, and print it after it."""
+        self.before.append(stmt(f"{self.make.spelled(ctype)} {name} = 3;"))
+        self.shows.append(stmt(show("exact", f"{name} of r{self.index}", ctype, f"&{name}", 1)))
+
+    def _finish(self, header: Node, body: Node) -> Node:
+        for name, ctype in self.nest.outer:
+            self._outside(name, ctype)
+        return stmt("@ {\n@\n}", header, body)
+
+    def ordered(self) -> Node:
+        """Any statements; each iteration may use what others wrote."""
+        header, scope = self._loop()
+        for k in range(self.random.choice([0, 0, 1, 2])):
+            self._cell(scope, f"last{k}")
+        return self._finish(header, self.make.body(scope, self.nest, self.random.randint(2, 5)))
+
+    def _cell(self, scope: Scope, name: str) -> None:
+        """A variable outside the region that the region writes."""
+        ctype = self.random.choice(TYPES)
+        self.before.append(stmt(f"{self.make.spelled(ctype)} {name} = @;", number(self.random.randint(0, 40))))
+        self.shows.append(stmt(show("exact", f"{name} of r{self.index}", ctype, f"&{name}", 1)))
+        scope.places.append((fixed(name), ctype))
+        if self.random.random() < 0.5:
+            scope.values.append(Value(fixed(name), ctype, *ctype.bound))
+
+    def independent(self) -> Node:
+        """Each iteration writes elements of its own, and reads these and arrays that nobody writes."""
+        header, scope = self._loop()
+        counter = scope.counters[-1]
+        owned = [a for a in scope.arrays if a.writable and counter.high - counter.low < a.high - max(a.low, 0)]
+        scope.arrays = [replace(a, writable=False) for a in scope.arrays if a not in owned and a.readable]
+        for array in owned:
+            place = fixed(f"{array.name}[@]", self.make.affine(counter, array.low, array.high))
+            if array.columns:
+                scope.arrays.append(Array(str(place), array.type, 0, array.columns))
+            elif not array.loose:
+                scope.places.append((place, array.type))
+                scope.values.append(Value(expr("@", place), array.type, *array.values))
+        self.nest.features -= {"early counters"}
+        body = self.make.body(scope, self.nest, self.random.randint(2, 5))
+        if self.random.random() < 0.7:
+            name, values = self.random.choice([("groups", ""), ("blocks", ", size=4"), ("blocks", ""), ("strips", "")])
+            self._script(name, f', iname="i"{values}')
+        return self._finish(header, body)
+
+    def _script(self, function: str, arguments: str) -> None:
+        self.clauses.append(stmt(f'transform("schedules", "{function}"{arguments})'))
+
+    def grid(self) -> Node:
+        """Two nested loops whose iterations write one element each."""
+        rows = [a for a in self.scope.arrays if a.columns and a.writable]
+        if not rows:
+            return self.independent()
+        array = self.random.choice(rows)
+        given, make = self.nest.given, self.make
+        outer = make.loop(self.scope, given, "i", declare=True, trips=array.high - array.low)
+        self.scope.counters.append(outer.counter)
+        inner = make.loop(self.scope, given, "j", declare=True, trips=array.columns)
+        spans = [(c.counter.high - c.counter.low) for c in (outer, inner)]
+        if spans[0] >= array.high - array.low or spans[1] >= array.columns:
+            self.scope.counters.pop()
+            return self.independent()
+        self.scope.counters.append(inner.counter)
+        place = fixed(f"{array.name}[@][@]", make.affine(outer.counter, 0, array.high),
+                      make.affine(inner.counter, 0, array.columns))  # fmt: skip
+        scope = self.scope.inner()
+        scope.arrays = [replace(a, writable=False) for a in scope.arrays if a is not array and a.readable]
+        scope.places = [(place, array.type)]
+        scope.values.append(Value(expr("@", place), array.type, *array.values))
+        self.nest.depth, self.nest.features = 3, self.nest.features - {"early counters"}
+        body = make.body(scope, self.nest, self.random.randint(1, 3))
+        dependent = re.search(r"\bi\b", str(inner.header))
+        if self.random.random() < 0.6:
+            self._script(self.random.choice(["tiles", "groups", "tiles" if dependent else "swapped"]), "")
+        return stmt("@\n@ {\n@\n}", outer.header, inner.header, body)
+
+    def reduction(self) -> Node:
+        """Loops that accumulate, and sometimes do more."""
+        header, scope = self._loop(trips=40)
+        for k in range(self.random.choice([1, 1, 2, 3])):
+            self._reduced(k)
+        pure = self.random.random() < 0.7
+        if pure:
+            scope.arrays = [replace(a, writable=False) for a in scope.arrays]
+            self.nest.features -= {"early counters"}
+        body = self.make.body(scope, self.nest, self.random.randint(0 if pure else 1, 3))
+        terms = [self.make.accumulation(scope, reduction) for reduction in self.nest.reductions]
+        return self._finish(header, block(*body.kids, *terms))
+
+    def _reduced(self, k: int) -> None:
+        op = self.random.choice(["+", "+", "*", "min", "max", "&", "|", "^", "&&", "||"])
+        ctype = self.random.choice((*INTEGERS, *FLOATS, *FLOATS) if op in ("+", "*", "min", "max") else (*INTEGERS,))
+        if op in ("&&", "||"):
+            ctype = self.random.choice([INT, BOOL, UINT])
+        name = f"s{k}"
+        if self.random.random() < 0.2:
+            self.before.append(stmt(f"{ctype.name} {name}[2] = {{@, @}};", number(4), number(5)))
+            shown, name = name, f"{name}[1]"
+        else:
+            self.before.append(stmt(f"{ctype.name} {name} = @;", number(self.random.randint(0, 9))))
+            shown = f"&{name}"
+        self.shows.append(stmt(show("exact", f"s{k} of r{self.index}", ctype, shown, 1 if shown[0] == "&" else 2)))
+        form = self.random.choice([f'reduce("{name}", "{op}")', f"reduce({op} : {name})"])
+        self.clauses.append(stmt(form))
+        self.nest.reductions += (Reduction(name, op, ctype),)
+
+    # --------------------------------------------------------------------------------------------------- text
+
+    def code(self) -> RegionCode:
+        """A random region, with its function and its calls or as a block."""
+        make_loop = self.random.choices([self.ordered, self.independent, self.grid, self.reduction], [4, 3, 1, 3])[0]
+        loop = make_loop()
+        if self.random.random() < 0.2:
+            self.clauses.append(stmt(f'name("kernel_{self.index}")'))
+        self.random.shuffle(self.clauses)
+        pragma = fixed("#pragma nomp for @", Node("list", " ", tuple(self.clauses)))
+        body = block(*self.before, fixed("@\n@", pragma, loop), *self.shows)
+        title = f"/* region {self.index} */"
+        if self.inline:
+            own = [stmt(f"{name} = {values[0]};") for name, values in self.parameters if name[-1] != "p"]
+            return RegionCode(self.index, None, (stmt(f"{title}\n{{\n@\n@\n}}", block(*own), body),))
+        names = ", ".join(declaration for declaration, _ in self.parameters)
+        function = stmt(f"{title}\nstatic void r{self.index}({names}) {{\n@\n}}", body)
+        calls = (", ".join(values[run] for _, values in self.parameters) for run in range(self.runs))
+        extra = self._between()
+        return RegionCode(self.index, function, (*(stmt(f"r{self.index}({call});") for call in calls), *extra))
+
+    def _between(self) -> tuple[Node, ...]:
+        """Sometimes: the host changes an array between two regions, or the device gets it anew."""
+        if self.random.random() < 0.75:
+            return ()
+        whole = self.random.choice([w for w in self.wholes if w.writable])
+        part = section(self.random, whole)
+        change = f"{flat(whole)}[{whole.low}] = {self.random.randint(0, 1)};"
+        free = f"#pragma nomp update(free : {part})\n" if self.random.random() < 0.3 else ""
+        text = f"#pragma nomp update(from : {part})\n{free}{change}\n#pragma nomp update(to : {part})"
+        return (stmt(text),)
+
+
+def section(random: Random, whole: Whole) -> str:
+    """The mapped part of *whole* as a pragma says it."""
+    forms = [f"{whole.name}[{whole.low}, {whole.high}]", f"{whole.name}[{whole.low}:{whole.high - whole.low}]"]
+    if whole.storage != "heap" and (whole.low, whole.high) == (0, whole.length):
+        forms.append(whole.name)
+    return random.choice(forms)
+
+
+def flat(whole: Whole) -> str:
+    return f"(&{whole.name}[0][0])" if whole.columns else whole.name
+
+
+def show(label: str, name: str, ctype: CType, text: str, size: int) -> str:
+    wide = {"%lld": "long long", "%llu": "unsigned long long", "%u": "unsigned", "%d": "int", "%a": "double"}
+    return f'SHOW("{label} {name}:", "{ctype.format}", {wide[ctype.format]}, {text}, {size});'

@@ -1,0 +1,106 @@
+"""What the fuzzer found, made small by hand.  A case that nomp gets wrong still is an ``xfail``; it says where."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+import run
+
+FRAME = """#include <stdio.h>
+int main(int argc, char **argv) {{
+  {declarations}
+  {prepare}
+#pragma nomp init(argc, argv)
+  {region}
+#pragma nomp finalize
+  printf("exact x:");
+  {show}
+  printf("\\n");
+}}
+"""
+ARRAY = 'for (int k = 0; k < 40; k++) printf(" %d", (int)a[k]);'
+FILL = "for (int k = 0; k < 40; k++) a[k] = k;"
+A = "int a[40];"
+
+
+def _mapped(loop: str) -> str:
+    return f"\n#pragma nomp update(to : a)\n{loop}\n#pragma nomp update(from : a)\n"
+
+
+def _program(declarations: str, region: str, show: str = ARRAY, prepare: str = FILL) -> str:
+    return FRAME.format(declarations=declarations, prepare=prepare, region=region, show=show)
+
+
+WORKING = {
+    "offsets beside a cell": _program(
+        f"{A} int last = 0;",
+        "\n#pragma nomp update(to : a[3, 40])\n#pragma nomp for\n"
+        "for (int i = 3; i < 30; i++) { a[i] += 2; last = a[i]; }\n"
+        "#pragma nomp update(from : a[3, 40])\n",
+        f'printf(" %d", last); {ARRAY}',
+    ),
+    "offsets beside a reduction": _program(
+        f"{A} int s = 1;",
+        '\n#pragma nomp update(to : a[3, 40])\n#pragma nomp for reduce("s", "+")\n'
+        "for (int i = 3; i < 30; i++) s += a[i];\n",
+        'printf(" %d", s);',
+    ),
+    "run-time step down of a narrow counter": _program(
+        f"{A} short n = 20; long st = 3;",
+        _mapped("#pragma nomp for\nfor (short i = n; i > 0; i -= st) a[i] = 0;"),
+    ),
+}
+BROKEN = {
+    "reduction.py: && that never runs makes the variable 1": _program(
+        f"{A} int s = 5;",
+        _mapped('#pragma nomp for reduce("s", "&&")\nfor (int i = 0; i < 30; i++) if (a[i] > 50) s = s && a[i];'),
+        'printf(" %d", s);',
+    ),
+    "lower/expressions.py: a constant beyond int64 in a comparison": _program(
+        f"{A} unsigned long n = 5;",
+        _mapped("#pragma nomp for\nfor (int i = 0; i < 30; i++) if (n < ~20ul) a[i] = 0;"),
+    ),
+    "codegen.py: a jit value with which an inner loop never runs": _program(
+        f"{A} int n = 3;",
+        _mapped("#pragma nomp for jit(n)\nfor (int i = 0; i < 30; i++) for (int k = 4; k < n; k++) a[i] += k;"),
+    ),
+    "pipeline.py: two writes of a row that belongs to one iteration": _program(
+        "int a[40], b[30][4] = {{1}};",
+        "\n#pragma nomp update(to : a, b)\n"
+        '#pragma nomp for transform("schedules", "groups")\n'
+        "for (int i = 0; i < 30; i++) { b[i][0] = i; b[i][a[i] % 4] = 7; }\n"
+        "#pragma nomp update(from : b)\n",
+        'for (int k = 0; k < 120; k++) printf(" %d", b[0][k]);',
+    ),
+    "lower/kernel.py: a local array written at the parallel counter": _program(
+        A,
+        _mapped(
+            '#pragma nomp for transform("schedules", "groups")\n'
+            "for (int i = 0; i < 30; i++) { int t[30]; t[0] = 1; t[i] = 5; a[i] = t[0]; }"
+        ),
+    ),
+}  # fmt: skip
+
+
+def _failure(text: str, folder: Path) -> str:
+    return run._compare(text, folder, None)[0]
+
+
+def _verdict(text: str, folder: Path) -> str:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as pool:
+        return pool.submit(_failure, text, folder).result()
+
+
+@pytest.mark.parametrize("name", WORKING)
+def test_it_works_now(name: str, tmp_path: Path) -> None:
+    assert _verdict(WORKING[name], tmp_path) == "same"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.xfail(reason=name, strict=True)) for name in BROKEN]
+)
+def test_it_is_to_work(name: str, tmp_path: Path) -> None:
+    assert _verdict(BROKEN[name], tmp_path) == "same"

@@ -1,0 +1,68 @@
+"""The fuzzer in the normal test run: a few fixed programs, and proof that it notices broken lowering.
+
+``NOMP_FUZZ_PROGRAMS=500 pytest tests/fuzz`` runs more programs; `make fuzz` shows more and saves what fails.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+import run
+import sabotage
+from generate import generate
+from shrink import shrink
+from tree import block, expr, number, stmt
+
+COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "12"))
+FIRST = 5000
+BOUND = 12
+"""Programs within which each sabotage must show."""
+
+
+def test_the_same_seed_makes_the_same_program() -> None:
+    assert str(generate(7).tree()) == str(generate(7).tree())
+    assert str(generate(7).tree()) != str(generate(8).tree())
+
+
+def test_programs_print_what_gcc_alone_makes_them_print() -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=run.preload) as pool:
+        outcomes = list(pool.map(run.one, range(FIRST, FIRST + COUNT), [6] * COUNT))
+    assert not [(o.seed, o.failure) for o in outcomes if o.failure]
+    assert sum(o.regions for o in outcomes if not o.dropped) > 4 * COUNT, run.report(outcomes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", sabotage.ALL, ids=lambda broken: broken.__name__)
+def test_a_planted_bug_is_found(broken: Callable[[], None]) -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as pool:
+        for seed in range(FIRST, FIRST + BOUND):
+            if pool.submit(run.one, seed, 8, broken).result().kind.startswith("mismatch"):
+                return
+    pytest.fail(f"{BOUND} programs did not show it")
+
+
+def test_outputs_compare_exactly_where_they_must() -> None:
+    assert run.compare("exact a: 1 0x1p+0\n", "exact a: 1 0x1p+0\n") == ""
+    assert "nomp: exact a: 2" in run.compare("exact a: 1\n", "exact a: 2\n")
+    assert run.compare("exact a: 0x1p+0\n", "exact a: 0x1.0000002p+0\n") != ""
+    assert run.compare("loose a: 0x1p+0\n", "loose a: 0x1.0000002p+0\n") == ""
+    assert run.compare("loose a: 0x1p+0\n", "loose a: 0x1.1p+0\n") != ""
+    assert run.compare("exact a: -nan\n", "exact a: nan\n") == ""
+    assert run.compare("exact a: 1\nexact b: 2\n", "exact a: 1\n") != ""
+
+
+def test_shrinking_keeps_what_fails() -> None:
+    statements = [stmt(f"a{k} = @;", expr("(@ + @)", number(k), expr("f(@)", number(9)))) for k in range(20)]
+    small = shrink(block(*statements), lambda text: "a13 = " in text and "9" in text, 10)
+    assert str(small) == "a13 = 9;"
+
+
+def test_a_refused_region_is_taken_out() -> None:
+    program = generate(3)
+    line = next(n for n, text in enumerate(str(program.tree()).split("\n"), 1) if text.startswith("/* region 2 */"))
+    assert program.region_at(line + 3) == 2
+    assert "/* region 2 */" not in str(program.without({2}).tree())
