@@ -6,14 +6,14 @@ gets one), *written*, *counted* and *records*.  Called by `frontend.clang_region
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from clang.cindex import CursorKind, TypeKind
 
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
-from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_callees import inlined
 from nomp.frontend.clang_constants import constant_of, is_table
 from nomp.frontend.clang_context import DEEPEST, Context, Key
@@ -106,7 +106,7 @@ def _visit_callee(ctx: Context, call: Cursor, uses: Uses) -> None:
 
 
 def _use(cursor: Cursor, path: Path, uses: Uses, counting: tuple[Key | None, ...]) -> None:
-    uses.paths.append((cursor, path))
+    uses.paths += [(cursor, part) for part in _parts(path)]
     if is_record(layout_of(path.type).element) and not is_record(path.type):
         uses.records.add(path.key)
     if path.key not in counting:
@@ -116,8 +116,26 @@ def _use(cursor: Cursor, path: Path, uses: Uses, counting: tuple[Key | None, ...
 def _note_write(cursor: Cursor, uses: Uses, *, counting: bool) -> None:
     target = written_by(cursor)
     path = path_of(target) if target is not None and not counting else None
-    if path:
-        uses.written.setdefault(path.key, cursor)
+    for part in _parts(path) if path else ():
+        uses.written.setdefault(part.key, cursor)
+
+
+def _holds_numbers(type_: Type) -> bool:
+    """Whether all members of the struct *type_* are numbers, arrays of them or such structs."""
+    layouts = [layout_of(member.type) for member in type_.get_canonical().get_fields()]
+    return all(
+        None not in found.extents and (found.dtype or (is_record(found.element) and _holds_numbers(found.element)))
+        for found in layouts
+    )
+
+
+def _parts(path: Path) -> Iterator[Path]:
+    """*path* itself, or all members of the struct that it is, nested ones included, if they are all numbers."""
+    if not is_record(path.type) or not _holds_numbers(path.type):
+        yield path
+        return
+    for member in path.type.get_canonical().get_fields():
+        yield from _parts(path.member(member))
 
 
 def written_by(cursor: Cursor) -> Cursor | None:
@@ -136,7 +154,8 @@ def capture(ctx: Context, uses: Uses, site: Site) -> None:
     """Make a parameter of each host variable in *uses*, in the order of first use, sizes of arrays after them."""
     note(ctx, uses)
     plain_first = sorted(uses.paths, key=lambda use: use[1].field is not None)  # variables keep their own names
-    members = [path for _, path in uses.paths if path.field is not None and path.key in ctx.written]
+    outer = [path for _, path in (*uses.paths, *uses.foreign) if ast.key(path.root) not in uses.declared]
+    members = [path for path in outer if path.field is not None and path.key in ctx.written]
     for cursor, path in plain_first:
         if ast.key(path.root) not in uses.declared and path.key not in ctx.counted:
             with ctx.collecting():
@@ -148,6 +167,7 @@ def capture(ctx: Context, uses: Uses, site: Site) -> None:
         if ast.key(path.root) not in uses.declared:
             with ctx.collecting():
                 _refuse_hidden(ctx, cursor, path, visible)
+                _refuse_alias(ctx, cursor, path, members)
                 capture_path(ctx, cursor, path, site)
 
 
@@ -200,7 +220,7 @@ def capture_path(ctx: Context, cursor: Cursor, path: Path, site: Site) -> None:
         return
     layout = layout_of(path.type)
     ctx.locals[path.key] = None  # until it is accepted: later uses of what is refused here stay silent
-    if path.key in ctx.written:
+    if path.key in ctx.written and is_pointer(path.type):
         advice = "use a subscript that changes instead"
         raise ctx.refusal("N211", cursor, f"pointer '{path.host}' changes in the loop", advice)
     if layout.element.kind == TypeKind.FUNCTIONPROTO:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -74,9 +74,9 @@ class Context:
 
     *source* has the text at hand, which is another one than that of the region (*home*) in a function from a header.
     *params* are by what they stand for in the host program, *fields* the struct members behind some of them.  *locals*
-    has each variable declared in the region (None where its declaration was refused), *aliases* the pointers among them
-    with what they point to, *spots* those to structs, *values* the parameters of an inlined function with what they
-    are given.  *records* are the pointers to structs that are used as arrays.
+    has each variable declared in the region (None where its declaration was refused), *structs* are those that are
+    structs, *aliases* has the pointers with what they point to, *spots* those to structs, *values* the parameters of an
+    inlined function with what they are given.  *records* are the pointers to structs that are used as arrays.
 
     *plain* are the counters that must be variables, which the header of their loop assigns; *counted* are the other
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
@@ -95,6 +95,7 @@ class Context:
     aliases: dict[Key, Element | Var] = field(default_factory=dict)
     spots: dict[Key, Any] = field(default_factory=dict)
     fields: dict[Key, Cursor] = field(default_factory=dict)
+    structs: set[Key] = field(default_factory=set)
     values: dict[Key, Expr] = field(default_factory=dict)
     counted: set[Key] = field(default_factory=set)
     counters: dict[Key, Local] = field(default_factory=dict)
@@ -154,7 +155,7 @@ class Context:
 
     def is_refused(self, key: Key) -> bool:
         """Whether the variable of *key* was refused where it was declared or captured, which said why."""
-        known: tuple[Mapping[Key, Any], ...] = (self.counters, self.aliases, self.spots, self.values)
+        known: tuple[Container[Key], ...] = (self.counters, self.aliases, self.spots, self.values, self.structs)
         prefixes = [key[:n] for n in range(2, len(key) + 1)]
         if any(prefix in names for names in known for prefix in prefixes):
             return False

@@ -24,7 +24,7 @@ from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of
-from nomp.frontend.clang_records import Spot, is_member, member, target
+from nomp.frontend.clang_records import Spot, is_member, member, spot, target
 from nomp.frontend.clang_types import converted, dtype_of, is_array, is_pointer, is_record, layout_of, promoted
 from nomp.region import Binary, Const, Expr, Load, Select, Unary, Var
 
@@ -58,7 +58,7 @@ def location(ctx: Context, cursor: Cursor) -> Var | Load:
     """The scalar variable or array element that the lvalue *cursor* is."""
     path = variable_of(ctx, cursor)
     if path and dtype_of(path.type):
-        return _scalar(ctx, cursor, path)
+        return scalar_of_path(ctx, cursor, path)
     element = _element(ctx, cursor)
     if isinstance(element, Var):
         return replace(element, place=ctx.place(cursor))
@@ -68,7 +68,8 @@ def location(ctx: Context, cursor: Cursor) -> Var | Load:
     return Load(element.array, element.index, element.dtype, ctx.place(cursor))
 
 
-def _scalar(ctx: Context, cursor: Cursor, path: Path) -> Var:
+def scalar_of_path(ctx: Context, cursor: Cursor, path: Path) -> Var:
+    """The scalar variable *path*, which *cursor* mentions."""
     _check_member(ctx, cursor, path)
     local = ctx.counters.get(path.key) or ctx.locals.get(path.key) or ctx.params.get(path.key)
     if local is None and path.key in ctx.counted:
@@ -97,7 +98,7 @@ def _element(ctx: Context, cursor: Cursor) -> Element | Var:
     """The part of an array that the lvalue *cursor* is, or the variable that a parameter points to."""
     path = variable_of(ctx, cursor)
     if path:
-        return _whole(ctx, cursor, path)
+        return element_of_path(ctx, cursor, path)
     if is_member(ctx, cursor):
         _be_silent_if_refused(ctx, cursor)
         return member(ctx, cursor, lambda index: _distance(ctx, index))
@@ -139,7 +140,12 @@ def spot_of_pointer(ctx: Context, cursor: Cursor) -> Spot:
     return target(ctx, cursor, lambda index: _distance(ctx, index))
 
 
-def _whole(ctx: Context, cursor: Cursor, path: Path) -> Element:
+def spot_of(ctx: Context, cursor: Cursor) -> Spot:
+    """The element of an array of structs that the lvalue *cursor* is."""
+    return spot(ctx, cursor, lambda index: _distance(ctx, index))
+
+
+def element_of_path(ctx: Context, cursor: Cursor, path: Path) -> Element:
     """The whole array, or all that a pointer points to, without a subscript."""
     _check_member(ctx, cursor, path)
     if path.key in ctx.aliases:
@@ -173,7 +179,7 @@ def pointee(ctx: Context, cursor: Cursor) -> Element | Var:
         target = ast.children(cursor)[0]
         path = variable_of(ctx, target)
         if path and dtype_of(path.type):
-            return _scalar(ctx, target, path)
+            return scalar_of_path(ctx, target, path)
         found = _element(ctx, target)
         return found if isinstance(found, Var) or found.index else _not_an_array(ctx, cursor)
     found = _element(ctx, cursor)

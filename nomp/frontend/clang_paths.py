@@ -28,6 +28,11 @@ class Path:
     root: Cursor
     field: Cursor | None = None  # the last member's declaration
 
+    def member(self, field: Cursor) -> Path:
+        """The member *field* of the struct that this is."""
+        key, name = (*self.key, field.spelling), f"{self.name}_{field.spelling}"
+        return Path(key, f"{self.host}.{field.spelling}", name, field.type, self.root, field)
+
 
 def path_of(cursor: Cursor) -> Path | None:
     """The path that *cursor* is, None for every other expression."""

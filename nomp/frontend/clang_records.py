@@ -41,6 +41,16 @@ class Spot:
     terms: tuple[tuple[Expr, int], ...] = ()
     fields: tuple[Cursor, ...] = ()
 
+    def first(self) -> Spot:
+        """The first element of the array that this is."""
+        return replace(self, host=f"({self.host})[0]", type=self.type.get_canonical().element_type)
+
+    def field(self, field: Cursor) -> Spot:
+        """The member *field* of the struct that this is."""
+        offset = self.offset + field.get_field_offsetof() // 8
+        fields = (*self.fields, field)
+        return replace(self, host=f"{self.host}.{field.spelling}", type=field.type, offset=offset, fields=fields)
+
     def moved(self, distance: Expr, size: int) -> Spot:
         """What is *distance* elements of *size* bytes further on."""
         return replace(self, terms=(*self.terms, (distance, size)))
@@ -48,7 +58,11 @@ class Spot:
 
 def member(ctx: Context, cursor: Cursor, index: Index) -> Element:
     """The member *cursor* of an array's element, as an element of that member's array."""
-    spot = _spot(ctx, cursor, index)
+    return element_of(ctx, cursor, spot(ctx, cursor, index))
+
+
+def element_of(ctx: Context, cursor: Cursor, spot: Spot) -> Element:
+    """The member *spot*, which *cursor* mentions, as an element of that member's array."""
     layout = layout_of(spot.type)
     inner = [extent for extent in layout.extents if isinstance(extent, int)]
     if layout.dtype is None or len(inner) != len(layout.extents):
@@ -120,7 +134,7 @@ _STEPS = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR, CursorKind.ARRAY_SUB
           CursorKind.BINARY_OPERATOR)  # fmt: skip
 
 
-def _spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
+def spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
     """The part that the lvalue *cursor* is."""
     path = path_of(cursor)
     holds = path is not None and is_array(path.type) and is_record(layout_of(path.type).element)
@@ -128,22 +142,16 @@ def _spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
         return Spot(path, path.host, path.type)
     inner = ast.children(cursor)
     if cursor.kind == CursorKind.PAREN_EXPR:
-        return _spot(ctx, inner[0], index)
+        return spot(ctx, inner[0], index)
     if cursor.kind == CursorKind.MEMBER_REF_EXPR and inner:
-        base = target(ctx, inner[0], index) if is_pointer(inner[0].type) else _spot(ctx, inner[0], index)
-        return _field(base, cursor.referenced)
+        base = target(ctx, inner[0], index) if is_pointer(inner[0].type) else spot(ctx, inner[0], index)
+        return base.field(cursor.referenced)
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
         base, number = inner if is_pointer(inner[0].type) else inner[::-1]
         return target(ctx, base, index).moved(index(number), cursor.type.get_size())
     if ast.operator(cursor) == "*":
         return target(ctx, inner[0], index)
     raise _not_a_member(ctx, cursor)
-
-
-def _field(base: Spot, field: Cursor) -> Spot:
-    offset = base.offset + field.get_field_offsetof() // 8
-    fields = (*base.fields, field)
-    return replace(base, host=f"{base.host}.{field.spelling}", type=field.type, offset=offset, fields=fields)
 
 
 def target(ctx: Context, cursor: Cursor, index: Index) -> Spot:
@@ -157,14 +165,13 @@ def target(ctx: Context, cursor: Cursor, index: Index) -> Spot:
         if is_record(element):
             return Spot(path, f"({path.host})[0]", element)
     if cursor.kind == CursorKind.UNEXPOSED_EXPR and is_array(inner[0].type):
-        spot = _spot(ctx, inner[0], index)
-        return replace(spot, host=f"({spot.host})[0]", type=spot.type.get_canonical().element_type)
+        return spot(ctx, inner[0], index).first()
     if cursor.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
         return target(ctx, inner[0], index)
     if operator in ("+", "-") and cursor.kind == CursorKind.BINARY_OPERATOR and is_pointer(cursor.type):
         return _moved(ctx, cursor, index, operator)
     if operator == "&":
-        return _spot(ctx, inner[0], index)
+        return spot(ctx, inner[0], index)
     raise _not_a_member(ctx, cursor)
 
 

@@ -8,19 +8,19 @@ statement does not hide those of the next: they are collected in the context.  R
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from math import prod
 
 from clang.cindex import CursorKind, StorageClass
 
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import clang_control as control
+from nomp.frontend import clang_structs as structs
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import extents, written_by
 from nomp.frontend.clang_constants import is_static_constant
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_elements import folded
 from nomp.frontend.clang_expressions import effect, location, pointee, spot_of_pointer, value
+from nomp.frontend.clang_initialisers import fill, initial
 from nomp.frontend.clang_types import arithmetic_type, converted, dtype_of, is_pointer, is_record, layout_of, promoted
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Assign, Binary, Const, Declare, Expr, Load, Stmt, Var, walk_expr
@@ -60,7 +60,7 @@ def _declare(writer: Writer, declared: Cursor) -> Iterator[Stmt]:
         return  # only loops use it, and each of them gets a counter of its own
     dtype, first = dtype_of(declared.type), ast.initialiser(declared)
     if dtype:
-        init = None if first is None else _initial(ctx, first, dtype)
+        init = None if first is None else initial(ctx, first, dtype)
         local = Local(ctx.names.unique(name), dtype)
         ctx.locals[key] = local
         yield Declare(local.name, dtype, (), init, ctx.place(declared))
@@ -68,11 +68,14 @@ def _declare(writer: Writer, declared: Cursor) -> Iterator[Stmt]:
     if is_pointer(declared.type) and first is not None:
         _alias(writer, declared, first)
         return
+    if is_record(declared.type):
+        yield from structs.declare(ctx, declared, first)
+        return
     local = _local_array(writer, declared)
     ctx.locals[key] = local
     yield Declare(local.name, local.dtype, local.shape, None, ctx.place(declared))
     if first is not None:
-        yield from _fill(ctx, local, first)
+        yield from fill(ctx, local, first)
 
 
 def _alias(writer: Writer, declared: Cursor, first: Cursor) -> None:
@@ -103,17 +106,12 @@ def _refuse_unsettled(ctx: Context, declared: Cursor, index: Sequence[Expr]) -> 
         raise ctx.refusal("N211", declared, message, advice)
 
 
-def _initial(ctx: Context, first: Cursor, dtype: str) -> Expr:
-    inner = ast.children(first) if first.kind == CursorKind.INIT_LIST_EXPR else [first]
-    return converted(value(ctx, inner[0]), dtype)
-
-
 def _local_array(writer: Writer, declared: Cursor) -> Local:
     ctx, layout, name = writer.ctx, layout_of(declared.type), declared.spelling
     if layout.dtype is None or layout.extents[:1] in ((), (None,)):
         what, advice = f"of type '{declared.type.spelling}'", "kernels compute with _Bool, integers, float and double"
-        if is_record(declared.type):
-            what, advice = "a struct", "declare its members as variables of their own"
+        if is_record(layout.element):
+            what, advice = "an array of structs", "declare an array for each member"
         elif is_pointer(declared.type):
             what, advice = "a pointer", "subscript the array that it points into"
         raise ctx.refusal("N210", declared, f"'{name}' is {what}, which cannot be declared in a kernel", advice)
@@ -138,36 +136,6 @@ def _check_extent(ctx: Context, declared: Cursor, extent: Expr) -> None:
             raise ctx.refusal("N214", declared, message, advice)
 
 
-def _fill(ctx: Context, local: Local, first: Cursor) -> Iterator[Stmt]:
-    """The initialiser list *first* of an array as assignments; what it leaves out is zero."""
-    if first.kind != CursorKind.INIT_LIST_EXPR:
-        advice = "assign the elements one by one"
-        raise ctx.refusal("N220", first, "this initialiser cannot be used in a kernel", advice)
-    shape = [int(extent.value) for extent in local.shape if isinstance(extent, Const)]
-    given = dict(_listed(ctx, first, 0, shape))
-    for position, index in enumerate(product(*map(range, shape))):
-        target = Load(local.name, tuple(Const(i, "int64") for i in index), local.dtype, ctx.place(first))
-        yield Assign(target, converted(given.get(position, Const(0, "int32")), local.dtype), ctx.place(first))
-
-
-def _listed(ctx: Context, cursor: Cursor, position: int, shape: list[int]) -> Iterator[tuple[int, Expr]]:
-    """The values in the list *cursor*, which fills the array of *shape* at *position*, by their number in row order.
-
-    A row without braces of its own takes as many values as it has elements.
-    """
-    width = prod(shape[1:])
-    for child in ast.children(cursor):
-        if child.kind != CursorKind.INIT_LIST_EXPR:
-            yield position, value(ctx, child)
-            position += 1
-        elif position % width == 0 and len(shape) > 1:
-            yield from _listed(ctx, child, position, shape[1:])
-            position += width
-        else:
-            advice = "give each row braces of its own, or none at all"
-            raise ctx.refusal("N220", child, "this initialiser cannot be used in a kernel", advice)
-
-
 # -------------------------------------------------------------------------------------------------- assignments
 
 
@@ -179,6 +147,8 @@ def _expression(writer: Writer, cursor: Cursor) -> Statements:
     if operator == "," and cursor.kind == CursorKind.BINARY_OPERATOR:
         return writer.block(ast.children(cursor))
     target = written_by(cursor)
+    if target is not None and is_record(target.type):
+        return structs.assign(ctx, cursor, target, ast.children(cursor)[1])
     if target is not None:
         return (_assign(ctx, cursor, target),)
     if cursor.kind == CursorKind.CALL_EXPR:

@@ -327,7 +327,9 @@ int odd(int n);
 int even(int n) { return n == 0 || odd(n - 1); }
 int odd(int n) { return n != 0 && even(n - 1); }
 int many(int n, ...) { return n; }
-struct P twice(struct P p) { return p; }
+struct V { double x; } vec;
+struct V twice(struct V v) { return v; }
+double byvalue(struct V v) { return v.x; }
 int first(const int *k, int n) {
   for (int i = 0; i < n; i++)
     if (k[i]) return i;
@@ -350,7 +352,8 @@ CALLS = """\
     a[i] = where(a)[0];
     k[i] = even(i);
     k[i] = many(1, 2);
-    s = twice(s);
+    vec = twice(vec);
+    a[i] = byvalue(vec);
     k[i] = first(k, n);
     clear(a);
     k[i] = count();

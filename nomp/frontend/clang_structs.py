@@ -1,0 +1,168 @@
+"""Whole structs: variables of a struct type that a region declares, and assignments of structs, member by member.
+
+In: cursors of declarations and assignments.  Out: a declaration or an assignment for each member; padding is left
+alone.  Called by `frontend.clang_statements`.  Raises N210, N211 and N220.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from clang.cindex import CursorKind
+
+from nomp.frontend import clang_ast as ast
+from nomp.frontend.clang_ast import Cursor, Type
+from nomp.frontend.clang_context import Context, Key, Local
+from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spot_of, value
+from nomp.frontend.clang_initialisers import listed
+from nomp.frontend.clang_paths import path_of
+from nomp.frontend.clang_records import element_of
+from nomp.frontend.clang_types import converted, dtype_of, is_record, layout_of
+from nomp.frontend.clang_writer import Statements
+from nomp.region import Assign, Const, Declare, Expr, Load, Stmt, Var
+
+Fields = tuple[Cursor, ...]
+Place = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A scalar or an array of scalars in a struct, and the way to it."""
+
+    fields: Fields
+    dtype: str
+    shape: tuple[int, ...]
+
+    def places(self) -> Iterator[Place]:
+        """The subscripts of its elements; one empty one for a scalar."""
+        return product(*map(range, self.shape))
+
+
+def members(ctx: Context, cursor: Cursor, type_: Type, outer: Fields = ()) -> Iterator[Member]:
+    """The members of the struct *type_*, nested ones included."""
+    for field in type_.get_canonical().get_fields():
+        fields, layout = (*outer, field), layout_of(field.type)
+        shape = tuple(extent for extent in layout.extents if isinstance(extent, int))
+        if field.is_bitfield() or field.semantic_parent.kind == CursorKind.UNION_DECL:
+            raise _unusable(ctx, cursor, field, "is a bit-field or a member of a union")
+        if is_record(field.type):
+            yield from members(ctx, cursor, field.type, fields)
+        elif layout.dtype is None or len(shape) != len(layout.extents):
+            raise _unusable(ctx, cursor, field, f"has type '{field.type.spelling}'")
+        else:
+            yield Member(fields, layout.dtype, shape)
+
+
+def _unusable(ctx: Context, cursor: Cursor, field: Cursor, why: str) -> Exception:
+    advice = "use the other members one by one"
+    message = f"a struct cannot be used as a whole: its member '{field.spelling}' {why}"
+    return ctx.refusal("N211", cursor, message, advice)
+
+
+def declare(ctx: Context, declared: Cursor, first: Cursor | None) -> Iterator[Stmt]:
+    """A variable for each member of the struct that *declared* declares, set from its initialiser *first*."""
+    key = ast.key(declared)
+    for member in list(members(ctx, declared, declared.type)):
+        name = ctx.names.unique("_".join([declared.spelling, *(field.spelling for field in member.fields)]))
+        shape = tuple(Const(extent, "int64") for extent in member.shape)
+        ctx.locals[(*key, *(field.spelling for field in member.fields))] = Local(name, member.dtype, shape)
+        yield Declare(name, member.dtype, shape, None, ctx.place(declared))
+    ctx.structs.add(key)
+    if first is not None:
+        yield from _set(ctx, declared, declared.type, lambda m, place: _own(ctx, key, m, place), first)
+
+
+def _own(ctx: Context, key: Key, member: Member, place: Place) -> Var | Load:
+    local = ctx.locals[(*key, *(field.spelling for field in member.fields))]
+    assert local is not None
+    index = tuple(Const(i, "int64") for i in place)
+    return Load(local.name, index, local.dtype) if index else Var(local.name, local.dtype)
+
+
+def assign(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
+    """``target = given`` for structs."""
+    return tuple(_set(ctx, cursor, target.type, lambda m, place: _part(ctx, target, m, place), given))
+
+
+Part = Callable[[Member, Place], Var | Load]
+
+
+def _set(ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor) -> Iterator[Stmt]:
+    """Assign each member of *given*, a struct of *type_*, to what *target* says of it."""
+    given = ast.bare(given)
+    if given.kind == CursorKind.COMPOUND_LITERAL_EXPR:
+        given = ast.children(given)[-1]
+    source: Callable[[Member, Place], Expr] = lambda m, place: _part(ctx, given, m, place)  # noqa: E731
+    if given.kind == CursorKind.INIT_LIST_EXPR:
+        values = dict(_values(ctx, given, type_))
+        zero = Const(0, "int32")
+        source = lambda m, place: values.get((_names(m.fields), place), zero)  # noqa: E731
+    for member in list(members(ctx, cursor, type_)):
+        for place in member.places():
+            yield Assign(target(member, place), converted(source(member, place), member.dtype), ctx.place(cursor))
+
+
+def _names(fields: Fields) -> tuple[str, ...]:
+    return tuple(field.spelling for field in fields)
+
+
+def _part(ctx: Context, cursor: Cursor, member: Member, place: Place) -> Var | Load:
+    """The element *place* of *member* of the struct that the lvalue *cursor* is."""
+    index = tuple(Const(i, "int64") for i in place)
+    path = path_of(cursor)
+    if path and not ctx.is_element(path.key):
+        for field in member.fields:
+            path = path.member(field)
+        if not place:
+            return scalar_of_path(ctx, cursor, path)
+        whole = element_of_path(ctx, cursor, path)
+        return Load(whole.array, index, whole.dtype, ctx.place(cursor))
+    if cursor.kind not in _LVALUES:
+        advice = "assign its members one by one"
+        raise ctx.refusal("N211", cursor, "a whole struct cannot be computed in a kernel", advice)
+    spot = spot_of(ctx, cursor)
+    for field in member.fields:
+        spot = spot.field(field)
+    for i in index:
+        spot = spot.first()
+        spot = spot.moved(i, spot.type.get_size())
+    found = element_of(ctx, cursor, spot)
+    return Load(found.array, found.index, found.dtype, ctx.place(cursor))
+
+
+_LVALUES = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.UNARY_OPERATOR,
+            CursorKind.PAREN_EXPR, CursorKind.DECL_REF_EXPR)  # fmt: skip
+
+
+def _values(
+    ctx: Context, given: Cursor, type_: Type, outer: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[tuple[str, ...], Place], Expr]]:
+    """The values in the initialiser list *given* of a struct of *type_*, by member and subscripts."""
+    fields = list(type_.get_canonical().get_fields())
+    position = 0
+    for child in ast.children(given):
+        inner = ast.children(child)
+        if child.kind == CursorKind.UNEXPOSED_EXPR and len(inner) == 2 and inner[0].kind == CursorKind.MEMBER_REF:
+            names = [field.spelling for field in fields]
+            position, child = names.index(inner[0].spelling), inner[1]
+        field = fields[position]
+        position += 1
+        names_here = (*outer, field.spelling)
+        layout = layout_of(field.type)
+        if dtype_of(field.type):
+            yield (names_here, ()), value(ctx, ast.children(child)[0] if _braced(child) else child)
+        elif not _braced(child):
+            advice = "give each member that is a struct or an array braces of its own"
+            raise ctx.refusal("N220", child, "this initialiser cannot be used in a kernel", advice)
+        elif is_record(field.type):
+            yield from _values(ctx, child, field.type, names_here)
+        else:
+            shape = [extent for extent in layout.extents if isinstance(extent, int)]
+            places = list(product(*map(range, shape)))
+            yield from (((names_here, places[n]), found) for n, found in listed(ctx, child, 0, shape))
+
+
+def _braced(cursor: Cursor) -> bool:
+    return bool(cursor.kind == CursorKind.INIT_LIST_EXPR)
