@@ -2,7 +2,8 @@
 
 C computes `i * n + j` in a type that may wrap around; loopy and isl compute with integers.  The two agree where every
 operation's true result fits its type.  Signed operations always do (C leaves the rest undefined); unsigned ones do when
-`runtime.ranges` has shown it for the values at hand, which is what `Variant.no_wrap` says.  Used by `lower` and
+`runtime.ranges` has shown it for the values at hand, which is what `Variant.no_wrap` says.  The integers are 64 bits
+wide and signed, so that an unsigned 64-bit value needs the same proof.  Used by `lower` and
 `runtime.ranges`; knows no loopy.
 """
 
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 
 from nomp.arithmetic import is_float, is_signed, limits
 from nomp.region import Binary, Cast, Const, Expr, Load, Unary, Var, walk_expr
+
+_LARGEST = limits("int64")[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +47,20 @@ def preserves_value(operand: str, target: str) -> bool:
     return target_low <= low and high <= target_high
 
 
-def is_exact(expr: Expr, no_wrap: bool, stable: Container[str]) -> bool:
+def is_exact(expr: Expr, no_wrap: bool, stable: Container[str], wide: Container[str]) -> bool:
     """Whether *expr* (one node, not its operands) computes what plain integer arithmetic computes.
 
-    *stable* holds the names of counters and parameters whose range is known at launch.
+    *stable* holds the names of counters and parameters whose range is known at launch, *wide* those of unsigned 64-bit
+    parameters.
     """
     if is_float(expr.dtype):
         return False
     match expr:
-        case Const() | Var() | Load():
+        case Const(value=value):
+            return abs(value) <= _LARGEST
+        case Var(name=name):
+            return no_wrap or name not in wide
+        case Load():
             return True
         case Binary(op="+" | "-" | "*", dtype=dtype) | Unary(op="-", dtype=dtype):
             return is_signed(dtype) or (no_wrap and _all_stable(expr, stable))
@@ -71,15 +79,16 @@ def _all_stable(expr: Expr, stable: Container[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What names mean where an expression stands: *forms* of counters and parameters, the *stable* ones among them."""
+    """What names mean where an expression stands: *forms* of counters and parameters, and see `is_exact`."""
 
     forms: Mapping[str, Affine]
     stable: Container[str]
+    wide: Container[str]
     no_wrap: bool
 
     def affine(self, expr: Expr) -> Affine | None:
         """*expr* as an affine form, or None."""
-        if not is_exact(expr, self.no_wrap, self.stable):
+        if not is_exact(expr, self.no_wrap, self.stable, self.wide):
             return None
         match expr:
             case Const(value=value):

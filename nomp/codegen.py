@@ -41,7 +41,9 @@ def generate(
     """The device source of *kernel*, with *jit* parameters fixed.  *scratch* names arrays that are no parameters."""
     fixed, open_values = _fixed(values, jit)
     kernel = _with_valid_priorities(lp.fix_parameters(kernel, **fixed)) if fixed else _with_valid_priorities(kernel)
-    kernel, original = legal(kernel)
+    kernel, original = legal(_without_empty_loops(kernel))
+    if not kernel.default_entrypoint.instructions:
+        return DeviceSource(kernel.default_entrypoint.name, dialect, "/* nothing to do */", (), (), ())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -80,6 +82,18 @@ def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
 
     kept = (tuple(filter(sequential, priority)) for priority in entry.loop_priority)
     return kernel.with_kernel(entry.copy(loop_priority=frozenset(k for k in kept if len(k) > 1)))
+
+
+def _without_empty_loops(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    """*kernel* without what never runs, now that jit values are known: loopy makes no loops of empty domains."""
+    entry = kernel.default_entrypoint
+    idle = {
+        insn.id
+        for insn in entry.instructions
+        if (inames := insn.within_inames | insn.reduction_inames())
+        and entry.get_inames_domain(inames).is_empty()
+    }
+    return lp.remove_unused_inames(lp.remove_instructions(kernel, idle)) if idle else kernel
 
 
 def is_parallel(kernel: lp.TranslationUnit) -> bool:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from nomp.reduction import Stages
 
 
+_USUAL = Variant(no_wrap=True)
+"""The variant that nearly every launch uses, for those who look at a kernel without a launch."""
+
+
 def check(region: Region) -> None:
     """Refuse what lowering cannot do.  Raises `NompError`; imports no loopy."""
     loops.check(region)
@@ -57,12 +61,12 @@ def emit_loopy(region: Region, dialect: str = "opencl") -> str:
     """The loopy kernel that *region*'s scripts get, as text."""
     from nomp.lower import lower, show
 
-    return show(lower(region, Variant(), dialect, for_script=True).kernel)
+    return show(lower(region, _USUAL, dialect, for_script=True).kernel)
 
 
 def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> str:
     """The source for *device*, with its scripts applied and jit parameters left open."""
-    return compile(region, device, {}, Variant(), settings)[0].text
+    return compile(region, device, {}, _USUAL, settings)[0].text
 
 
 def _scripted(

@@ -111,7 +111,13 @@ def _combine(region: Region, items: int, part: str, partial: Mapping[str, str], 
     for number, reduction in enumerate(region.clauses.reductions):
         dtype = region.param(reduction.name).dtype
         cell, index = Var(reduction.name, dtype), Var(part + "_" * number, INDEX)
-        step = Assign(cell, combined(reduction.op, cell, Load(partial[reduction.name], (index,), dtype)))
+        share = Load(partial[reduction.name], (index,), dtype)
+        value = combined(reduction.op, cell, share)
+        if reduction.op in ("&&", "||"):  # a share that never ran must not turn a 5 into a 1
+            before = Var(f"{part}_before_{number}", dtype)
+            body.append(Declare(before.name, dtype, (), cell))
+            value = Select(Binary("==", share, before, "int32"), cell, value, dtype)
+        step = Assign(cell, value)
         body.append(For(index.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), (step,)))
     cells = tuple(param for param in region.params if param.name in partial)
     return replace(region, name=f"{region.name}_finish", params=(*cells, *arrays), body=tuple(body), clauses=Clauses(),

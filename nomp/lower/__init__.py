@@ -18,9 +18,10 @@ from loopy.symbolic import Reduction as LoopyReduction
 from pymbolic import primitives as p
 
 from nomp.device_source import Value, Variant
+from nomp.lower.builder import Builder, Context
 from nomp.lower.functions import callables
-from nomp.lower.kernel import Builder, Context
 from nomp.lower.names import entry_name
+from nomp.lower.statements import lower_body
 from nomp.lower.target import target_for
 from nomp.region import Assign, Binary, Cast, Expr, For, Region, Var
 
@@ -49,7 +50,7 @@ def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = 
     if simple:
         _reduce(builder, *simple)
     else:
-        builder.body(region.body, Context())
+        lower_body(builder, region.body, Context())
     return Lowered(_make(builder), tuple(builder.values))
 
 

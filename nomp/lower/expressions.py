@@ -37,11 +37,12 @@ class Name:
 class Speller:
     """Spells expressions.
 
-    *names* says what the scalars mean, *stable* is that of `affine.is_exact`, *functions* are the program's own.
+    *names* says what the scalars mean, *stable* and *wide* are those of `affine.is_exact`, *functions* are the program's own.
     """
 
     names: Mapping[str, Name]
     stable: Container[str]
+    wide: Container[str]
     no_wrap: bool
     functions: Container[str] = ()
 
@@ -85,7 +86,7 @@ class Speller:
 
     def index(self, expr: Expr) -> Any:
         """*expr*, of an integer type, as an integer for a subscript or a bound."""
-        if not is_exact(expr, self.no_wrap, self.stable):
+        if not is_exact(expr, self.no_wrap, self.stable, self.wide):
             return self.value(expr)
         match expr:
             case Const(value=value):
@@ -109,11 +110,11 @@ class Speller:
         return device_name(name) if name in self.functions else name
 
     def is_plain(self, expr: Expr) -> bool:
-        """Whether `index` spells *expr* as integer arithmetic on counters and parameters alone."""
+        """Whether *expr* is integer arithmetic on counters and parameters alone, whatever their values are."""
         nodes = list(walk_expr(expr))
         leaves = (node for node in nodes if isinstance(node, Var | Load))
         known = all(isinstance(leaf, Var) and not self.names[leaf.name].dtype for leaf in leaves)
-        return known and all(is_exact(node, self.no_wrap, self.stable) for node in nodes)
+        return known and all(is_exact(node, False, (), self.wide) for node in nodes)
 
     def _branch(self, expr: Expr) -> Any:
         """A branch, its type visible: loopy takes expressions for equal that differ in a constant's type alone."""

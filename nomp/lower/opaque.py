@@ -1,6 +1,6 @@
 """Statements that loopy carries without understanding them: C text with known reads and writes.
 
-In: a ``while`` or ``do`` with all that is in it.  Out: a loopy `CInstruction` in the kernel that `lower.kernel` builds.
+In: a ``while`` or ``do`` with all that is in it.  Out: a loopy `CInstruction` in the kernel that `lower.builder` makes.
 Schedules may reorder the loops around it as far as its reads and writes allow, but see nothing inside.
 """
 
@@ -10,18 +10,16 @@ import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import loopy as lp
 from pymbolic import primitives as p
 from pymbolic import var
 
 from nomp.loops import INDEX
+from nomp.lower.builder import Builder, Context
 from nomp.lower.ctext import TYPES, Writer
 from nomp.region import Assign, Declare, Expr, For, Load, Stmt, Var, While, expressions, walk, walk_expr
-
-if TYPE_CHECKING:
-    from nomp.lower.kernel import Builder, Context
 
 
 @dataclass(frozen=True, slots=True)

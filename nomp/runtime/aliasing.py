@@ -109,7 +109,7 @@ def _loads(region: Region, names: set[str]) -> Iterator[Load]:
 def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach:
     """The elements of *param* that the region can touch."""
     forms = {name: Affine(0, {name: 1}) for name in known}
-    scope = Scope(forms, forms.keys(), no_wrap=True)
+    scope = Scope(forms, forms.keys(), (), no_wrap=True)
     low: int | None = None
     high, stride, rest = 0, 0, 0
     for load in _loads(region, {param.name}):

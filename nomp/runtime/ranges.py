@@ -31,6 +31,7 @@ from nomp.region import (
 )
 
 Interval = tuple[int, int]
+_LARGEST = limits("int64")[1]
 
 
 def choose(region: Region, env: Mapping[str, Number], offsets: bool, aliased: bool = False) -> Variant:
@@ -59,8 +60,10 @@ def _index_positions(body: tuple[Stmt, ...]) -> Iterator[Expr]:
 
 
 def _may_wrap(node: Expr) -> bool:
-    """Whether *node* itself is an integer operation that C defines to wrap around."""
+    """Whether *node* itself is an integer operation that C defines to wrap around, or a value beyond int64."""
     match node:
+        case Var(dtype="uint64"):
+            return True
         case Binary(op="+" | "-" | "*", dtype=dtype) | Unary(op="-", dtype=dtype):
             return not (is_float(dtype) or is_signed(dtype))
         case Cast(operand=operand, dtype=dtype):
@@ -117,8 +120,11 @@ def _fits(expr: Expr, known: Mapping[str, Interval]) -> bool:
     """Whether every operation of *expr* that might wrap around is known to stay in its type."""
     for node in walk_expr(expr):
         if _may_wrap(node):
-            (low, high), value = limits(node.dtype), interval(node, known)
-            if value is None or value[0] < low or value[1] > high:
+            value, (low, high) = interval(node, known), limits(node.dtype)
+            if value is None:
+                if not isinstance(node, Var):  # a counter, which counts in int64
+                    return False
+            elif value[0] < low or value[1] > min(high, _LARGEST):
                 return False
     return True
 

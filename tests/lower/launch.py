@@ -10,7 +10,7 @@ import numpy as np
 from nomp_backends.opencl import OpenCLBackend
 
 from nomp import pipeline
-from nomp.arithmetic import evaluate
+from nomp.arithmetic import convert, evaluate
 from nomp.config import Settings
 from nomp.device_source import Variant
 from nomp.region import Region
@@ -33,7 +33,11 @@ def run(
 ) -> None:
     """Run *region*; *arrays* (and cells, as arrays of one) are updated in place."""
     source, _ = pipeline.compile(region, device().info, jit or {}, variant, Settings())
-    values = {v.name: np.dtype(v.dtype).type(evaluate(v.expr, scalars)) for v in source.values if v.expr is not None}
+    values = {
+        v.name: np.dtype(v.dtype).type(convert(evaluate(v.expr, scalars), v.dtype))
+        for v in source.values
+        if v.expr is not None
+    }
     env = {name: value.item() for name, value in values.items()}
     buffers = {name: device().alloc(array.nbytes) for name, array in arrays.items()}
     scratch = {s.name: device().alloc(int(evaluate(s.size, env)) * np.dtype(s.dtype).itemsize) for s in source.scratch}

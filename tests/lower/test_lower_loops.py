@@ -128,6 +128,41 @@ def test_unsigned_arithmetic_that_wraps_in_a_subscript() -> None:
     check((loop("i", i32(2), "<", i32(9), 1, count(index)),), {"k": 3}, {"k": "uint32"}, no_wrap=True)
 
 
+def test_unsigned_arithmetic_that_wraps_in_a_condition() -> None:
+    """``if (i - 1 < 3)`` is false for an unsigned i of 0, whatever the subscripts allow."""
+    i = var("i", "uint32")
+    below = Binary("<", Binary("-", i, Const(1, "uint32"), "uint32"), Const(3, "uint32"), "int32")
+    body = If(below, (count(add(i, Const(1, "uint32"))),))
+    nest = loop("i", Const(0, "uint32"), "<", Cast(var("n"), "uint32"), 1, body, dtype="uint32")
+    check((nest,), {"n": 9}, no_wrap=True)
+
+
+@pytest.mark.parametrize("n", [7, 2**64 - 20])
+def test_unsigned_64_bit_values_in_conditions(n: int) -> None:
+    below = Binary("<", var("n", "uint64"), Const(2**64 - 21, "uint64"), "int32")
+    above = Binary(">", var("n", "uint64"), Cast(var("i"), "uint64"), "int32")
+    nest = loop(
+        "i", i32(0), "<", i32(20), 1, If(below, (count(var("i")),)), If(above, (count(add(var("i"), i32(30))),))
+    )
+    check((nest,), {"n": n}, {"n": "uint64"})
+
+
+def test_unsigned_64_bit_bounds() -> None:
+    upper = var("n", "uint64")
+    nest = loop("i", Const(0, "uint64"), "<", upper, 1, count(var("i", "uint64")), dtype="uint64")
+    check((nest,), {"n": 9}, {"n": "uint64"}, no_wrap=True)
+
+
+@pytest.mark.parametrize("n", [0, 2, 9])
+def test_jit_values_with_which_a_loop_never_runs(n: int) -> None:
+    inner = loop("j", i32(4), "<", var("n"), 1, count(var("j")))
+    region = Region("jit", "x.c", 1, (Param("n", "int32"), *ARRAYS), (loop("i", i32(0), "<", var("n"), 1, inner),))
+    expected, actual = arrays(), arrays()
+    Interpreter(region, {"n": n}, expected).run()
+    run(region, {"n": n}, actual, jit={"n": n})
+    np.testing.assert_array_equal(actual["out"], expected["out"])
+
+
 def test_siblings_keep_their_order() -> None:
     first = loop("j", i32(0), "<", i32(5), 1, visit("i", "j"), BUMP)
     second = loop("j_", i32(0), "<", i32(5), 1, visit("j_", "i"), BUMP)

@@ -85,6 +85,16 @@ def test_operators(op: str, dtype: str) -> None:
         check(tested, n, values, {"s": np.array([5], dtype)}, exact)
 
 
+@pytest.mark.parametrize("op", ["&&", "||", "min", "+"])
+@pytest.mark.parametrize("start", [0, 1, 5])
+def test_a_body_that_never_runs_leaves_the_variable_alone(op: str, start: int) -> None:
+    term = Load("a", (Var("i", "int32"),), "int32")
+    rarely = If(Binary(">", term, Var("n", "int32"), "int32"), (step(op, Var("s", "int32"), term),))
+    for n in (500, 250):
+        tested = region(counted((rarely,)), ("s", "int32", op))
+        check(tested, n, np.arange(500, dtype="int32"), {"s": np.array([start], "int32")})
+
+
 def test_several_reductions_with_conditions_and_an_inner_loop() -> None:
     i, j = Var("i", "int32"), Var("j", "int32")
     term = Load("a", (i,), "int32")

@@ -1,9 +1,8 @@
-"""Statements to loopy instructions.
+"""The loopy kernel while it is being made: its arguments, locals, domains and instructions, and what names mean.
 
-One `Builder` lowers one region.  Instructions depend on every earlier one that they conflict with, so that loopy may
-reorder only what is independent; loops keep the order of the source by loop priorities.  Conditions become predicates:
-a condition on counters and parameters is used as it stands, any other is first kept in a scalar, because the body may
-change what it reads.  ``break`` and ``continue`` clear a flag that guards what follows them.
+Used by `lower.statements` and `lower.opaque`, which decide what goes in.  Instructions depend on every earlier one that
+they conflict with, so that loopy may reorder only what is independent; loops keep the order of the source by loop
+priorities.
 """
 
 from __future__ import annotations
@@ -18,38 +17,17 @@ import loopy as lp
 from loopy.symbolic import get_dependencies
 from pymbolic import primitives as p
 from pymbolic import var
-from pymbolic.mapper.dependency import DependencyMapper
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import is_float, is_launch_expr
 from nomp.device_source import Value, Variant
 from nomp.loops import INDEX, Header, header
-from nomp.lower.expressions import COMPARISONS, Name, Speller, constant
-from nomp.lower.opaque import carry
+from nomp.lower.expressions import Name, Speller, constant
 from nomp.lower.target import loopy_dtype
-from nomp.region import (
-    Assign,
-    Binary,
-    Break,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    If,
-    Load,
-    Param,
-    Region,
-    Stmt,
-    Switch,
-    Var,
-    While,
-    operands,
-    walk,
-    walk_expr,
-)  # fmt: skip
+from nomp.region import Declare, Expr, For, Param, Region, Stmt, Var, walk
 
-_WITH_CALLS = DependencyMapper(include_calls=True)
-_FALSE, _TRUE = constant(0, "int32"), constant(1, "int32")
+_MEMORY = "*"
+"""Stands for all arrays at once where they may overlap; no C name is like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +67,7 @@ class Access:
 class Builder:
     """The kernel so far.
 
-    *forms* and *stable* are those of `affine.Scope`, *names* that of `Speller`; *data* are the arrays and locals,
+    *forms*, *stable* and *wide* are those of `affine.Scope`, *names* that of `Speller`; *data* are the arrays and locals,
     *shapes* their extents, *offsets* where arrays start.
     """
 
@@ -106,6 +84,7 @@ class Builder:
     names: dict[str, Name] = field(default_factory=dict)
     forms: dict[str, Affine] = field(default_factory=dict)
     stable: set[str] = field(default_factory=set)
+    wide: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     shapes: dict[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -116,7 +95,7 @@ class Builder:
     def spell(self) -> Speller:
         """The speller of expressions with the names known so far."""
         own = {function.name for function in self.region.functions}
-        return Speller(self.names, self.stable, self.variant.no_wrap, own)
+        return Speller(self.names, self.stable, self.wide, self.variant.no_wrap, own)
 
     def fresh(self, name: str) -> str:
         """*name*, or the first of ``name_``, ``name__`` ... that is free."""
@@ -143,6 +122,7 @@ class Builder:
             self.names[param.name] = Name(var(param.name))
             self.forms[param.name] = Affine(0, {param.name: 1})
             self.stable.add(param.name)
+            self.wide |= {param.name} if param.dtype == "uint64" else set()
 
     def _value(self, name: str, dtype: str, expr: Expr | None, offset_of: str | None = None) -> None:
         self.values.append(Value(name, dtype, expr, offset_of))
@@ -164,53 +144,17 @@ class Builder:
         self.arguments.append(lp.GlobalArg(param.name, loopy_dtype(param.dtype), shape=shape, offset=offset))
         self.data.add(param.name)
 
-    def body(self, stmts: Iterable[Stmt], context: Context) -> None:
-        """Lower *stmts* in order."""
-        for stmt in stmts:
-            match stmt:
-                case Assign(target=target, value=value):
-                    self.assign(self._target(target, context), self.spell.value(value), context)
-                case Declare():
-                    self._declare(stmt, context)
-                case If():
-                    self._if(stmt, context)
-                case For():
-                    self._for(stmt, context)
-                case While():
-                    carry(self, stmt, context)
-                case Switch():
-                    self._switch(stmt, context)
-                case Break():
-                    self._clear(context.leave, context)
-                case Continue():
-                    self._clear(context.skip, context)
-
-    def _target(self, target: Var | Load, context: Context) -> Any:
-        if isinstance(target, Var):
-            return self.names[target.name].plain
-        return p.Subscript(var(target.array), tuple(self._subscript(index, context) for index in target.index))
-
-    def _subscript(self, index: Expr, context: Context) -> Any:
-        """A subscript of a written element; loopy resolves no calls there, so one with calls is computed before."""
-        spelled = self.spell.index(index)
-        if not any(isinstance(part, p.Call) for part in _WITH_CALLS(spelled)):
-            return spelled
-        name = self.fresh("index")
-        self.temporary(name, INDEX)
-        self.assign(var(name), guarded(context, spelled, constant(0, INDEX)), context.unguarded())
-        return var(name)
-
     def assign(self, target: Any, value: Any, context: Context) -> None:
         """Append ``target = value``, to run after every earlier instruction that it conflicts with."""
         written = target.aggregate.name if isinstance(target, p.Subscript) else target.name
         subscript = target.index_tuple if isinstance(target, p.Subscript) else ()
-        place = self.placed(written, {written}, self._data_in(value, *subscript), context)
+        place = self.placed(written, {written}, self.data_in(value, *subscript), context)
         self.instructions.append(lp.Assignment(target, value, **place))
 
     def placed(self, name: str, written: Iterable[str], read: Iterable[str], context: Context) -> dict[str, Any]:
         """Where an instruction stands: its name, its loops, its predicates, and what it must come after."""
-        reads = frozenset(read) | self._data_in(*context.guard) | context.bounds
-        access = Access(f"{name}_{self.numbers[name]}", frozenset(written), reads)
+        reads = frozenset(read) | self.data_in(*context.guard) | context.bounds
+        access = Access(f"{name}_{self.numbers[name]}", self._overlapping(written), self._overlapping(reads))
         self.numbers[name] += 1
         after = frozenset(earlier.instruction for earlier in self.accesses if earlier.conflicts(access))
         self.accesses.append(access)
@@ -223,7 +167,14 @@ class Builder:
             "depends_on_is_final": True,
         }
 
-    def _data_in(self, *exprs: Any) -> frozenset[str]:
+    def _overlapping(self, names: Iterable[str]) -> frozenset[str]:
+        """*names*, and where arrays may overlap one more for all arrays."""
+        arrays = {param.name for param in self.region.params if param.kind == "array"}
+        touched = frozenset(names)
+        return touched | {_MEMORY} if self.variant.aliased and touched & arrays else touched
+
+    def data_in(self, *exprs: Any) -> frozenset[str]:
+        """The arrays and locals that *exprs* name."""
         found: frozenset[str] = frozenset().union(*(get_dependencies(expr) for expr in exprs))
         return found & self.data
 
@@ -235,68 +186,9 @@ class Builder:
         if not shape:
             self.names[name] = Name(var(name), dtype)
 
-    def _declare(self, stmt: Declare, context: Context) -> None:
-        self.temporary(stmt.name, stmt.dtype, tuple(self.spell.index(extent) for extent in stmt.shape))
-        if stmt.init is not None:
-            self.assign(var(stmt.name), self.spell.value(stmt.init), context)
-
-    def _clear(self, flags: tuple[str, ...], context: Context) -> None:
-        # Not predicated: loopy allows no instruction to change what its own predicates read.
-        for flag in flags:
-            self.assign(var(flag), guarded(context, _FALSE, var(flag)), context.unguarded())
-
-    def _if(self, stmt: If, context: Context) -> None:
-        condition = self.spell.condition(stmt.cond)
-        if not self._is_invariant(stmt.cond):
-            condition = self._keep(condition, context)
-        self.body(stmt.then, replace(context, guard=context.guard | {condition}))
-        self.body(stmt.other, replace(context, guard=context.guard | {p.LogicalNot(condition)}))
-
-    def _switch(self, stmt: Switch, context: Context) -> None:
-        """A flag says whether control has entered: a matching label sets it, ``break`` clears it."""
-        dtype, value = stmt.value.dtype, self.fresh("switch_value")
-        self.temporary(value, dtype)
-        chosen = guarded(context, self.spell.value(stmt.value), constant(0, dtype))
-        self.assign(var(value), chosen, context.unguarded())
-        on = self._flag("switch_on", _FALSE, context.unguarded())
-        entered = p.Comparison(var(on), "!=", _FALSE)
-        labels = [number for case in stmt.cases for number in case.values]
-        inside = replace(context, guard=context.guard | {entered}, leave=(on,))
-        for case in stmt.cases:
-            match = _equals_any(var(value), dtype, case.values)
-            if case.default:
-                match = p.LogicalOr((match, p.LogicalNot(_equals_any(var(value), dtype, labels))))
-            self.assign(var(on), p.If(match, _TRUE, var(on)), context.unguarded())
-            self.body(case.body, inside)
-
-    def _is_invariant(self, cond: Expr) -> bool:
-        """Whether *cond* may be a predicate as it stands: integers of counters and parameters, nothing that traps."""
-        if isinstance(cond, Binary) and cond.op in ("&&", "||"):
-            return self._is_invariant(cond.left) and self._is_invariant(cond.right)
-        compares = isinstance(cond, Binary) and cond.op in COMPARISONS
-        names = {e.name for e in walk_expr(cond) if isinstance(e, Var)}
-        return (
-            compares
-            and all(self.spell.is_plain(side) for side in operands(cond))
-            and not any(self._data_in(self.names[name].plain) for name in names)
-        )
-
-    def _keep(self, condition: Any, context: Context) -> Any:
-        """The truth of *condition* in a scalar: 0, without evaluating it, where the guard around it does not hold."""
-        name = self.fresh("cond")
-        self.temporary(name, "int32")
-        truth = p.If(condition, _TRUE, _FALSE)
-        self.assign(var(name), guarded(context, truth, _FALSE), context.unguarded())
-        return p.Comparison(var(name), "!=", _FALSE)
-
-    def _for(self, loop: For, context: Context) -> None:
-        inner = self.loop(loop, context)
-        if inner is not None:
-            self.body(loop.body, self._flags(loop, context, inner))
-
     def loop(self, loop: For, context: Context) -> Context | None:
         """Open *loop*: its domain, its counter; the context of its body, None if that never runs."""
-        head = header(loop, Scope(self.forms, self.stable, self.variant.no_wrap), self.fresh)
+        head = header(loop, Scope(self.forms, self.stable, self.wide, self.variant.no_wrap), self.fresh)
         for name, expr in head.computed:
             self._compute(name, expr, context)
         within, domain = (*context.within, loop.iname), (*context.domain, head.constraints)
@@ -338,26 +230,6 @@ class Builder:
         if names <= self.stable | {loop.iname}:
             self.stable.add(loop.iname)
 
-    def _flags(self, loop: For, outer: Context, inner: Context) -> Context:
-        """*inner* with the flags that the loop's own ``break`` and ``continue`` need."""
-        own = set(map(type, _own_jumps(loop.body)))
-        leave: tuple[str, ...] = ()
-        skip: tuple[str, ...] = ()
-        if Break in own:
-            leave = (self._flag(f"{loop.iname}_going", _TRUE, outer.unguarded()),)
-        if Continue in own:
-            skip = (self._flag(f"{loop.iname}_live", var(*leave) if leave else _TRUE, inner.unguarded()),)
-        live = (*skip, *leave)[:1]
-        guard = inner.guard | {p.Comparison(var(flag), "!=", _FALSE) for flag in live}
-        return replace(inner, guard=guard, leave=(*leave, *skip), skip=skip)
-
-    def _flag(self, name: str, start: Any, context: Context) -> str:
-        name = self.fresh(name)
-        self.temporary(name, "int32")
-        self.assign(var(name), start, context)
-        return name
-
-
 def _is_empty(within: tuple[str, ...], domain: tuple[str, ...], forms: Iterable[str]) -> bool:
     """Whether no values of the parameters give the nest an iteration (loopy makes no loops of empty domains)."""
     parameters = ", ".join(sorted(set(forms) - set(within)))
@@ -379,20 +251,3 @@ def _declared(body: tuple[Stmt, ...]) -> Iterator[str]:
             yield stmt.iname
         elif isinstance(stmt, Declare):
             yield stmt.name
-
-
-def _equals_any(value: Any, dtype: str, numbers: Iterable[int]) -> Any:
-    """Whether *value* is one of *numbers*."""
-    return p.LogicalOr(tuple(p.Comparison(value, "==", constant(number, dtype)) for number in numbers) or (False,))
-
-
-def _own_jumps(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """The ``break`` and ``continue`` of *body* that belong to the loop around it."""
-    for stmt in body:
-        if isinstance(stmt, Break | Continue):
-            yield stmt
-        elif isinstance(stmt, If):
-            yield from _own_jumps((*stmt.then, *stmt.other))
-        elif isinstance(stmt, Switch):
-            inside = (jump for case in stmt.cases for jump in _own_jumps(case.body))
-            yield from (jump for jump in inside if isinstance(jump, Continue))
