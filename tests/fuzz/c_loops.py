@@ -51,7 +51,11 @@ class Loops(Expressions):
 
     def _bounds(self, scope: Scope, given: Parameters) -> tuple[Value, Value]:
         counters = [c for c in scope.counters if c.type.signed]
-        lower = self.number(-3, 5) if self.random.random() < 0.7 else self._shifted([*given.sizes, *counters])
+        lower = (
+            self.number(-3, self.random.choice([-1, 5]))
+            if self.random.random() < 0.7
+            else self._shifted([*given.sizes, *counters])
+        )
         return lower, self._shifted([*given.sizes, *given.sizes, *counters, self.number(2, 12)])
 
     def _shifted(self, values: list[Value]) -> Value:
@@ -118,7 +122,7 @@ class Loops(Expressions):
         forms = [f"{name} {sign}= @", f"{name} = {name} {sign} @"]
         if sign == "+":
             forms.append(f"{name} = @ + {name}")
-        if step.low == step.high and (ctype.signed or step.high == 1):
+        if step.low == step.high and step.type.signed and (ctype.signed or step.high == 1):
             forms.append(f"{name} {'-' if sign == '+' else '+'}= -@")
         if step.high == 1:
             forms = [f"{name}{sign * 2}"] * 4 + [f"{sign * 2}{name}", *forms]

@@ -64,7 +64,9 @@ class Region:
     # --------------------------------------------------------------------------------------------- parameters
 
     def _integers(self) -> Parameters:
-        sizes = [self._integer(f"n{k}", self.random.choice(INTEGERS), 0 if k else 1, 12) for k in range(2)]
+        sizes = [
+            self._integer(f"n{k}", self.random.choice((*INTEGERS, UINT, ULONG)), 0 if k else 1, 12) for k in range(2)
+        ]
         if self.random.random() < 0.2:
             sizes.append(self._integer("neg", INT, -2, 5))
         steps = [self._integer("st", self.random.choice([INT, UINT, LONG]), 1, 3)]

@@ -18,7 +18,7 @@ from tree import Node, block, expr, fixed, number, stmt
 FEATURES = frozenset({"break", "continue", "local array", "data bounds", "early counters"})
 LATER = frozenset({"while", "do", "switch"})
 SHRINKING = ("+=", "-=", "%=", "/=", ">>=")
-OPERATORS = (*SHRINKING, "*=", "&=", "|=", "^=", "<<=")
+WRAPPING = (*SHRINKING, "*=", "&=", "|=", "^=", "<<=")
 COUNTERS = ("j", "k", "l")
 
 
@@ -101,6 +101,7 @@ class Statements(Loops):
         if target is None or target[2]:
             return []
         place, ctype, _ = target
+        place = expr("(@)", place) if str(place).startswith("*") else place
         if self.random.random() < 0.25:
             form = self.random.choice(["@++;", "@--;", "++@;", "--@;"])
             return [stmt(form, place)]
@@ -117,7 +118,9 @@ class Statements(Loops):
 
     def _integer_update(self, scope: Scope, place: Node, ctype: CType) -> Node:
         wide = ctype.signed and ctype.bits >= 32
-        op = self.random.choice(SHRINKING if wide else OPERATORS)
+        op = self.random.choice(SHRINKING if wide else WRAPPING)
+        if op == "<<=" and ctype.signed:
+            op = ">>="  # a negative value must not be shifted to the left
         value = self.integer(scope, 1)
         if op in ("/=", "%="):
             return stmt(f"@ {op} @;", place, number(self.random.choice([2, 3, 7, 10])))

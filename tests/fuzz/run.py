@@ -138,7 +138,7 @@ def _reference(folder: Path) -> tuple[str, str]:
         except subprocess.TimeoutExpired:
             return "", "endless"
         if ran.returncode or ran.stderr:
-            found = re.search(r"runtime error: (.{60})|ERROR: (\S+ \S+)", ran.stderr)
+            found = re.search(r"runtime error: (.{1,60})|ERROR: (\S+ \S+)", ran.stderr)
             return "", found.group() if found else f"status {ran.returncode}"
         outputs.append(ran.stdout)
     return outputs[1], "" if outputs[0] == outputs[1] else "two answers of gcc"

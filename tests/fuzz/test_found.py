@@ -64,8 +64,11 @@ BROKEN = {
         _mapped("#pragma nomp for\nfor (int i = 0; i < 30; i++) if (n < ~20ul) a[i] = 0;"),
     ),
     "codegen.py: a jit value with which an inner loop never runs": _program(
-        f"{A} int n = 3;",
-        _mapped("#pragma nomp for jit(n)\nfor (int i = 0; i < 30; i++) for (int k = 4; k < n; k++) a[i] += k;"),
+        f"{A} int n = 2, m = 4;",
+        _mapped(
+            "#pragma nomp for jit(n)\n"
+            "for (int i = m - 3; i < n; i++) { a[i] = 1; for (int k = 5; k <= m; k++) a[i + 9] = 2; }"
+        ),
     ),
     "pipeline.py: two writes of a row that belongs to one iteration": _program(
         "int a[40], b[30][4] = {{1}};",
