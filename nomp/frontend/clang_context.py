@@ -81,6 +81,7 @@ class Context:
     *plain* are the counters that must be variables, which the header of their loop assigns; *counted* are the other
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
     takes statements to run before it; it is None where what is translated may be evaluated several times or not at all.
+    *inline* and *store* translate calls and assignments whose value is used, with its help.
     *failed* says that something was refused, were it by an error without a message because an earlier one explains it.
     """
 
@@ -103,6 +104,7 @@ class Context:
     records: set[Key] = field(default_factory=set)
     hoisted: list[Stmt] | None = None
     inline: Callable[[Cursor, Cursor], Expr | None] | None = None
+    store: Callable[[Cursor], Expr] | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     failed: bool = False
 

@@ -38,6 +38,7 @@ from nomp.region import (
     Param,
     Return,
     Switch,
+    Unary,
     Var,
     While,
     expressions,
@@ -68,10 +69,13 @@ def for_(writer: Writer, cursor: Cursor) -> Statements:
     try:
         return _counted(writer, cursor, header(writer.ctx, cursor))
     except NompError as problem:
-        if not problem.diagnostics or problem.diagnostics[0].code not in ("N205", "N206"):
+        if not problem.diagnostics or problem.diagnostics[0].code not in _ODD_HEADER:
             raise
     reset()
     return _written_out(writer, cursor)
+
+
+_ODD_HEADER = ("N205", "N206", "N208", "N209")
 
 
 def _mark(ctx: Context) -> Callable[[], None]:
@@ -186,31 +190,46 @@ def _written_out(writer: Writer, cursor: Cursor) -> Statements:
     if path and path.key in ctx.counted:
         raise ctx.be_variable(path.key)
     start = writer.statement(found.first) if found.first is not None else ()
-    cond = _condition(ctx, found.condition) if found.condition is not None else _TRUE
+    test, cond = _condition(ctx, found.condition) if found.condition is not None else ((), _TRUE)
     body = writer.body("loop", found.body)
     step = writer.statement(found.step) if found.step is not None else ()
     if any(isinstance(stmt, Declare) for stmt in walk(step)) and any(isinstance(j, Continue) for j in jumps.own(body)):
         advice = "write the step into the body, with 'if' instead of 'continue'"
         raise ctx.refusal("N207", cursor, "'continue' is used in a loop with such a step", advice)
-    return (*start, While(cond, (*jumps.before(Continue, body, step), *step), place=ctx.place(cursor)))
+    return (*start, While(cond, (*test, *jumps.before(Continue, body, step), *step), place=ctx.place(cursor)))
 
 
 def while_(writer: Writer, cursor: Cursor) -> Statements:
     """``while``."""
-    cond, body = ast.children(cursor)
-    return (While(_condition(writer.ctx, cond), writer.body("loop", body), place=writer.ctx.place(cursor)),)
+    first, body = ast.children(cursor)
+    test, cond = _condition(writer.ctx, first)
+    return (While(cond, (*test, *writer.body("loop", body)), place=writer.ctx.place(cursor)),)
 
 
 def do(writer: Writer, cursor: Cursor) -> Statements:
     """``do ... while``."""
-    body, cond = ast.children(cursor)
+    ctx = writer.ctx
+    body, last = ast.children(cursor)
     stmts = writer.body("loop", body)
-    return (While(_condition(writer.ctx, cond), stmts, first=True, place=writer.ctx.place(cursor)),)
+    test, cond = _condition(ctx, last)
+    if test and any(isinstance(jump, Continue) for jump in jumps.own(stmts)):
+        advice = "write the condition's effect into the body, with 'if' instead of 'continue'"
+        raise ctx.refusal("N207", cursor, "'continue' is used in a loop with such a condition", advice)
+    return (While(cond, (*stmts, *test), first=not test, place=ctx.place(cursor)),)
 
 
-def _condition(ctx: Context, cursor: Cursor) -> Expr:
-    with ctx.repeated():
-        return value(ctx, cursor)
+def _condition(ctx: Context, cursor: Cursor) -> tuple[Statements, Expr]:
+    """What a loop's body must begin with to have the condition *cursor*, and the condition that is left."""
+    outer, ctx.hoisted = ctx.hoisted, []
+    try:
+        cond = value(ctx, cursor)
+        if not ctx.hoisted:
+            return (), cond
+        place = ctx.place(cursor)
+        leave = If(Unary("!", cond, "int32"), (Break(place),), (), place)
+        return (*ctx.hoisted, leave), _TRUE
+    finally:
+        ctx.hoisted = outer
 
 
 # -------------------------------------------------------------------------------------------------------- switch

@@ -284,8 +284,7 @@ def _unary(ctx: Context, cursor: Cursor) -> Expr:
     if operator == "*":
         return _lvalue(ctx, cursor)
     if operator.replace("x", "") in ("++", "--"):
-        advice = "make it a statement of its own"
-        raise ctx.refusal("N209", cursor, f"'{operator.replace('x', '')}' is used as a value", advice)
+        return _stored(ctx, cursor, f"'{operator.replace('x', '')}'")
     if operator not in ("+", "-", "~", "!"):
         return _unknown(ctx, cursor)
     operand, dtype = _inner(ctx, cursor), _dtype(ctx, cursor)
@@ -295,8 +294,7 @@ def _unary(ctx: Context, cursor: Cursor) -> Expr:
 def _binary(ctx: Context, cursor: Cursor) -> Expr:
     operator = ast.operator(cursor)
     if operator not in (*_ARITHMETIC, *COMPARISONS, "&&", "||"):
-        what = "a comma" if operator == "," else "an assignment"
-        raise ctx.refusal("N209", cursor, f"{what} is used as a value", "make it a statement of its own")
+        return _stored(ctx, cursor, "a comma" if operator == "," else "an assignment")
     first, second = ast.children(cursor)
     left = _operand(ctx, cursor, first)
     with ctx.repeated() if operator in ("&&", "||") else nullcontext():
@@ -305,6 +303,15 @@ def _binary(ctx: Context, cursor: Cursor) -> Expr:
     if operator in ("<<", ">>"):
         right = converted(right, dtype)  # C converts each side by itself; counts that C defines fit either type
     return folded(Binary(operator, left, right, dtype))
+
+
+def _stored(ctx: Context, cursor: Cursor, what: str) -> Expr:
+    """The value of an assignment, which is carried out before the statement at hand."""
+    _dtype(ctx, cursor)
+    if ctx.hoisted is None or ctx.store is None:
+        advice = "make it a statement of its own"
+        raise ctx.refusal("N209", cursor, f"{what} is used as a value where it may never be evaluated", advice)
+    return ctx.store(cursor)
 
 
 def _operand(ctx: Context, cursor: Cursor, child: Cursor) -> Expr:

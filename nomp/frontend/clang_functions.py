@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -29,6 +30,7 @@ from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Declare, Expr, Function, Var
 
 Translate = Callable[[Writer, Cursor], Statements]
+Store = Callable[[Context, Cursor], Expr]
 Settle = Callable[[Expr, Cursor], Expr]
 
 
@@ -53,7 +55,7 @@ def _translating(ctx: Context, function: Cursor) -> Iterator[None]:
 # --------------------------------------------------------------------------------------------- functions of numbers
 
 
-def definer(site: Site, translate: Translate) -> Callable[[Context, Cursor, Cursor], Function]:
+def definer(site: Site, translate: Translate, store: Store) -> Callable[[Context, Cursor, Cursor], Function]:
     """What makes a `region.Function` of a definition that a call at *site* means."""
 
     def define(ctx: Context, call: Cursor, function: Cursor) -> Function:
@@ -62,7 +64,8 @@ def definer(site: Site, translate: Translate) -> Callable[[Context, Cursor, Curs
             plain: set[tuple[object, ...]] = set()
             while True:
                 try:
-                    return _define(ctx, site, function, Context(source, ctx.home, ctx.callees, plain=plain), translate)
+                    inside = Context(source, ctx.home, ctx.callees, plain=plain)
+                    return _define(site, function, inside, translate, store)
                 except Again:
                     continue
         raise NompError(())
@@ -70,7 +73,7 @@ def definer(site: Site, translate: Translate) -> Callable[[Context, Cursor, Curs
     return define
 
 
-def _define(outer: Context, site: Site, function: Cursor, ctx: Context, translate: Translate) -> Function:
+def _define(site: Site, function: Cursor, ctx: Context, translate: Translate, store: Store) -> Function:
     dtype = dtype_of(function.result_type)
     body = ast.children(function)[-1]
     assert dtype is not None
@@ -84,7 +87,7 @@ def _define(outer: Context, site: Site, function: Cursor, ctx: Context, translat
         params.append((local.name, kind))
     inside = Site(ctx.source, site.unit, function, (function, body), ast.begin(body) + 1)
     writer = Writer(ctx, inside, translate, result=dtype)
-    ctx.inline = inliner(writer)
+    ctx.inline, ctx.store = inliner(writer), partial(store, ctx)
     stmts = writer.statement(body)
     if ctx.failed:
         raise NompError(tuple(ctx.diagnostics))

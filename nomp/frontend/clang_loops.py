@@ -61,11 +61,14 @@ def header(ctx: Context, loop: Cursor) -> Header:
         raise ctx.refusal("N205", first, message, "count with an integer")
     lower = converted(value(ctx, start), counter.dtype)
     relation, bound = _condition(ctx, condition, counter)
-    upper = value(ctx, bound)
+    with ctx.repeated():
+        upper = value(ctx, bound)
     if is_float(upper.dtype):
         advice = "compute the bound as an integer before the loop"
         raise ctx.refusal("N205", bound, "the loop's bound is a floating-point number", advice)
-    return Header(counter, lower, relation, upper, _step(ctx, last, counter), body)
+    with ctx.repeated():
+        step = _step(ctx, last, counter)
+    return Header(counter, lower, relation, upper, step, body)
 
 
 def _is_condition(cursor: Cursor) -> bool:

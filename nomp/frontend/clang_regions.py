@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from nomp.diagnostics import Diagnostic, NompError, Span, did_you_mean, error
 from nomp.frontend import clang_ast as ast
@@ -18,6 +19,7 @@ from nomp.frontend.clang_context import Again, Callees, Context, Key, position
 from nomp.frontend.clang_functions import definer, inliner
 from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_scope import Site
+from nomp.frontend.clang_statements import stored
 from nomp.frontend.clang_statements import translate as translate_statement
 from nomp.frontend.clang_types import dtype_of
 from nomp.frontend.clang_writer import Writer
@@ -59,7 +61,7 @@ def translate(
 def _translate(
     statements: Sequence[Cursor], clauses: ForClauses, site: Site, region: Region, plain: set[Key], whole: bool
 ) -> Region:
-    callees = Callees(definer(site, translate_statement))
+    callees = Callees(definer(site, translate_statement, stored))
     ctx = Context(site.source, site.source, callees, tuple(name.text for name in clauses.jit), plain)
     uses = uses_of(ctx, statements)
     if whole:
@@ -70,7 +72,7 @@ def _translate(
     with ctx.collecting():
         _capture_jit(ctx, clauses.jit, site)
     writer = Writer(ctx, site, translate_statement)
-    ctx.inline = inliner(writer)
+    ctx.inline, ctx.store = inliner(writer), partial(stored, ctx)
     body = writer.block(list(statements))
     functions = tuple(callees.functions.values())
     region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body, functions=functions)

@@ -8,6 +8,7 @@ statement does not hide those of the next: they are collected in the context.  R
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from clang.cindex import CursorKind, StorageClass
 
@@ -169,6 +170,39 @@ def _assign(ctx: Context, cursor: Cursor, written: Cursor) -> Assign:
         value(ctx, written)
     target = location(ctx, written)
     return Assign(target, converted(_new_value(ctx, cursor, target), target.dtype), ctx.place(cursor))
+
+
+def stored(ctx: Context, cursor: Cursor) -> Expr:
+    """The value of the assignment or comma *cursor*, whose effect goes before the statement at hand.
+
+    C leaves it undefined to use the variable elsewhere in the expression, but for what follows `&&`, `||`, `?` or a
+    comma.
+    """
+    written = written_by(cursor)
+    assert ctx.hoisted is not None
+    if written is None:
+        first, second = ast.children(cursor)
+        _carry_out(ctx, first)
+        return value(ctx, second)
+    assign = _assign(ctx, cursor, written)
+    target, before = assign.target, ast.operator(cursor) in ("x++", "x--")
+    name = ctx.names.unique(f"{target.name if isinstance(target, Var) else target.array}_value")
+    result = Var(name, target.dtype)
+    ctx.hoisted.append(Declare(name, target.dtype, (), target if before else assign.value, assign.place))
+    ctx.hoisted.append(assign if before else replace(assign, value=result))
+    return result
+
+
+def _carry_out(ctx: Context, cursor: Cursor) -> None:
+    """Evaluate *cursor* for its effect, before the statement at hand."""
+    written = written_by(ast.bare(cursor))
+    if written is not None and ctx.hoisted is not None and not is_record(written.type):
+        assign = _assign(ctx, ast.bare(cursor), written)
+        ctx.hoisted.append(assign)
+    elif ast.bare(cursor).kind == CursorKind.CALL_EXPR:
+        effect(ctx, ast.bare(cursor))
+    else:
+        value(ctx, cursor)
 
 
 def _new_value(ctx: Context, cursor: Cursor, target: Var | Load) -> Expr:

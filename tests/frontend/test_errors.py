@@ -178,12 +178,14 @@ ERRORS = {
     "values": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {
-    a[i] = b[i] = 0;
-    a[k[i]++] = 0;
-    a[i] = (i, 1);
-    if ((j = i)) a[i] = 1;
-    a[i] = b[i] += 1;
+    a[i] = n && (b[i] = 0);
+    a[i] = n ? k[i]++ : 2;
+    a[i] = n || (j = 1, 1);
+    if (m || !(j = i)) a[i] = 1;
   }""",
+    "values-in-header": """\
+#pragma nomp for
+  for (int i = 0; i < n--; i++) a[i] = 0;""",
     "types": """\
   volatile int v = 0, *pv = &v; long double q = 1;
 #pragma nomp for
