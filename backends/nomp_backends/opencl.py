@@ -104,6 +104,8 @@ class OpenCLDevice:
     def alloc(self, nbytes: int) -> Any:
         """See `nomp.backend.Device.alloc`."""
         cl = _pyopencl()
+        if nbytes > self.info.global_mem_bytes:  # some drivers find out only when the buffer is used
+            raise BackendError(f"allocating {nbytes} bytes: the device has {self.info.global_mem_bytes}")
         with _errors(f"allocating {nbytes} bytes"):
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes)
 

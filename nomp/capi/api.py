@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -67,10 +68,9 @@ def _print(entry: errors.Entry) -> int:
 
 
 def _backend() -> str:
-    """The name of the backend in use, or that was to be used."""
-    from nomp.runtime import session
-
-    device = session.device()
+    """The name of the backend in use, or that was to be used.  Imports nothing, for it serves to report failures."""
+    session = sys.modules.get("nomp.runtime.session")
+    device = session.device() if session else None
     return device.backend if device else _settings.backend if _settings else ""
 
 
