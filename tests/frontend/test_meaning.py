@@ -81,6 +81,8 @@ class Writer:
             f"if ({self.any(2)}) {lvalue} = {expr}; else {lvalue} += 1;",
             f"for (short j = 3; j >= 0; --j) {{ if ({self.whole(1)} == j) continue; {lvalue} += j; }}",
             f"{{ {TYPES[pick(WHOLE)][0]} t = {self.whole(2)}; {lvalue} = t; {leave} }}",
+            *self.loops(lvalue),
+            f"{lvalue} = {self.called(expr)};",
         ]
         integers = [
             f"{lvalue} {pick('&|^')}= {expr};",
@@ -88,6 +90,42 @@ class Writer:
             f"{lvalue} {pick('/%')}= (({expr}) & 7) | 1;",
         ]
         return pick(forms + integers if integer else forms)
+
+    def loops(self, lvalue: str) -> list[str]:
+        """Loops that cannot be counted, and `switch`."""
+        pick, some = self.random.choice, self.whole(1)
+        skip = f"if (({some}) == w) {{ {pick(['continue', 'break', lvalue + ' += 1'])}; }}"
+        body = f"{{ {skip} {lvalue} += w; }}"
+        labels = [f"case {n}:" for n in range(4)] + ["case 4 ... 6:", "default:"]
+        self.random.shuffle(labels)
+        ends = ["", "break;", "continue;"]
+        cases = " ".join(f"{label} {lvalue} += {n}; {pick(ends)}" for n, label in enumerate(labels))
+        switch = f"switch ({self.whole(1)} & 7) {{ {cases} }}"
+        inner = cases.replace("continue", "break")
+        return [
+            f"{{ int w = {pick('579')}; while (w-- > 0) {body} }}",
+            f"{{ int w = 0; while (w < 5) {{ w++; {skip} {lvalue} += w; }} }}",
+            f"{{ int w = 9; do {{ w -= 2; {skip} {lvalue} ^= {pick(['w', '(w & 3)'])}; }} while (w > 0); }}"
+            if lvalue[1] not in "fd"
+            else f"{{ int w = 9; do {{ w -= 2; {skip} {lvalue} -= w; }} while (w > 0); }}",
+            f"for (int w = 1, x = 20; w < x; w *= 2, x--) {body}",
+            f"{{ int w; for (w = 0; w < 7; w++) {body} {lvalue} += w; }}",
+            f"for (unsigned w = {pick('1234')}; w < 9; w += 2) {{ if (w == 5) w++; {skip} {lvalue} += w; }}",
+            f"for (int r = 0; r < 2; r++) {{ {switch} {lvalue} += 7; }}",
+            f"switch ({self.whole(1)} & 7) {{ {inner} }}",
+        ]
+
+    def called(self, expr: str) -> str:
+        return self.random.choice([f"early({expr})", f"steps({expr})", f"sum({expr}, vh, 5)", f"put(&vs[3], {expr})"])
+
+
+FUNCTIONS = """
+static int early(short x) { if (x > 3) return x; for (int k = 0;; k++) if (k > x) return k; }
+static long steps(unsigned char x) { long n = 0; while (x) { if (x & 1) { x--; continue; } x /= 2; n++; } return n; }
+static unsigned sum(int by, const unsigned short *a, int n) { unsigned s = by; int k; for (k = 0; k < n; k++) s += a[k];
+  return s; }
+static int put(short *a, int x) { int old = *a; *a = x; return old + a[0]; }
+"""
 
 
 def host(folder: Path, function: str, arrays: dict[str, np.ndarray]) -> bytes:
@@ -104,16 +142,15 @@ def host(folder: Path, function: str, arrays: dict[str, np.ndarray]) -> bytes:
         return subprocess.run([folder / "host"], stdin=given, check=True, capture_output=True).stdout
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8))
 def test_statements_mean_the_same(seed: int, tmp_path: Path) -> None:
     writer = Writer(seed)
     arrays = inputs()
     arrays |= {name.replace("v", "o"): array[::-1].copy() for name, array in arrays.items()}
-    statements = "\n".join(f"    {writer.statement()}" for _ in range(4))
+    statements = "\n".join(f"    {writer.statement()}" for _ in range(6))
     parameters = ", ".join(f"{TYPES[name[1]][0]} *{name}" for name in arrays)
-    function = (
-        f"void f({parameters}) {{\n#pragma nomp for\n  for (int i = 0; i < {LENGTH}; i++) {{\n{statements}\n  }}\n}}\n"
-    )
+    loop = f"#pragma nomp for\n  for (int i = 0; i < {LENGTH}; i++) {{\n{statements}\n  }}\n"
+    function = f"{FUNCTIONS}void f({parameters}) {{\n{loop}}}\n"
     expected = host(tmp_path, function, arrays)
     with np.errstate(all="ignore"):
         run = Interpreter(region(tmp_path, function), {}, arrays)
