@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from functools import reduce
+from io import StringIO
 from typing import Any
 
+import islpy as isl
 import loopy as lp
+from islpy import dim_type
 from loopy.kernel.data import AddressSpace, ConcurrentTag
 from loopy.schedule import CallKernel, get_insn_ids_for_block_at, linearize
 from loopy.schedule.tools import get_subkernel_arg_info
@@ -40,11 +44,13 @@ def generate(
 ) -> DeviceSource:  # fmt: skip
     """The device source of *kernel*, with *jit* parameters fixed.  *scratch* names arrays that are no parameters."""
     fixed, open_values = _fixed(values, jit)
-    kernel = _with_valid_priorities(lp.fix_parameters(kernel, **fixed)) if fixed else _with_valid_priorities(kernel)
-    kernel, original = legal(_without_empty_loops(kernel))
+    if fixed:
+        kernel = _without_empty_loops(lp.fix_parameters(kernel, **fixed))
+    kernel, original = legal(_with_valid_priorities(kernel))
     if not kernel.default_entrypoint.instructions:
         return DeviceSource(kernel.default_entrypoint.name, dialect, "/* nothing to do */", (), (), ())
-    with warnings.catch_warnings(record=True) as caught:
+    # What loopy prints when it fails must not get into the program's own output.
+    with warnings.catch_warnings(record=True) as caught, redirect_stdout(StringIO()):
         warnings.simplefilter("always")
         try:
             kernel = linearize(lp.preprocess_program(kernel))
@@ -93,7 +99,12 @@ def _without_empty_loops(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
         if (inames := insn.within_inames | insn.reduction_inames())
         and entry.get_inames_domain(inames).is_empty()
     }
-    return lp.remove_unused_inames(lp.remove_instructions(kernel, idle)) if idle else kernel
+    if not idle:
+        return kernel
+    kernel = lp.remove_unused_inames(lp.remove_instructions(kernel, idle))
+    entry = kernel.default_entrypoint
+    loops = [domain for domain in entry.domains if domain.dim(dim_type.set)]
+    return kernel.with_kernel(entry.copy(domains=loops or [isl.BasicSet("{ : }")]))
 
 
 def is_parallel(kernel: lp.TranslationUnit) -> bool:
