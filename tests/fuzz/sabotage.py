@@ -47,17 +47,21 @@ def short_literals() -> None:
 
 
 def lost_order() -> None:
-    """Let statements run in any order."""
-    from nomp.lower.builder import Builder
+    """Let the last two statements of each loop trade places."""
+    import nomp.lower as lowering
+    from nomp.region import Assign, For, Region, Stmt
 
-    append = Builder.assign
+    def swapped(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        body = tuple(replace(s, body=swapped(s.body)) if isinstance(s, For) else s for s in body)
+        movable = len(body) > 1 and all(isinstance(s, Assign | For) for s in body[-2:])
+        return (*body[:-2], body[-1], body[-2]) if movable else body
 
-    def assign(self: Any, *arguments: Any) -> None:
-        append(self, *arguments)
-        made = self.instructions[-1]
-        self.instructions[-1] = made.copy(depends_on=frozenset())
+    lower = lowering.lower
 
-    Builder.assign = assign
+    def disordered(region: Region, *arguments: Any, **options: Any) -> Any:
+        return lower(replace(region, body=swapped(region.body)), *arguments, **options)
+
+    lowering.lower = disordered
 
 
 def lost_last_iteration() -> None:

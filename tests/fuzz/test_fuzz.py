@@ -40,7 +40,9 @@ def test_programs_print_what_gcc_alone_makes_them_print() -> None:
 def test_a_planted_bug_is_found(broken: Callable[[], None]) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as pool:
         for seed in range(FIRST, FIRST + BOUND):
-            if pool.submit(run.one, seed, 8, broken).result().kind.startswith("mismatch"):
+            outcome = pool.submit(run.one, seed, 8, broken).result()
+            assert "status 99" not in outcome.kind, outcome.failure  # the sabotage itself failed
+            if outcome.kind.startswith("mismatch"):
                 return
     pytest.fail(f"{BOUND} programs did not show it")
 
