@@ -35,9 +35,9 @@ def initialiser_of(declared: Cursor) -> Cursor | None:
 
 
 def is_table(path: Path, layout: Layout) -> bool:
-    """Whether *path* is a whole array that is constant, with its values in sight."""
+    """Whether *path* is an array, or one in a struct, that is constant, with its values in sight."""
     known = bool(layout.extents) and all(isinstance(extent, int) for extent in layout.extents)
-    constant = path.field is None and path.type.get_canonical().is_const_qualified()
+    constant = "*" not in path.key and path.root.type.get_canonical().is_const_qualified()
     return known and constant and initialiser_of(path.root) is not None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import is_float
+from nomp.arithmetic import bits, is_float, is_signed
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
@@ -68,7 +68,23 @@ def header(ctx: Context, loop: Cursor) -> Header:
         raise ctx.refusal("N205", bound, "the loop's bound is a floating-point number", advice)
     with ctx.repeated():
         step = _step(ctx, last, counter)
-    return Header(counter, lower, relation, upper, step, body)
+    found = Header(counter, lower, relation, upper, step, body)
+    if _may_wrap(found):
+        advice = "compare with < or >, or use a signed counter"
+        message = f"loop counter '{counter.name}' may wrap around before it equals the bound"
+        raise ctx.refusal("N205", condition, message, advice)
+    return found
+
+
+def _may_wrap(found: Header) -> bool:
+    """Whether the counter may step over its type's end on the way to ``!=``; wide ones never get there in practice."""
+    dtype, down = found.counter.dtype, isinstance(found.step, Const) and found.step.value < 0
+    if found.relation != "!=" or is_signed(dtype):
+        return False
+    start, end = (found.upper, found.lower) if down else (found.lower, found.upper)
+    if isinstance(start, Const) and isinstance(end, Const):
+        return start.value > end.value
+    return bits(dtype) < 32 and not (isinstance(start, Const) and start.value == 0)
 
 
 def _is_condition(cursor: Cursor) -> bool:

@@ -127,6 +127,9 @@ ERRORS = {
     "header-float-counter": """\
 #pragma nomp for
   for (double x = 0; x < n; x++) a[0] = x;""",
+    "header-wraps": """\
+#pragma nomp for
+  for (unsigned short u = 65533; u != 2; u++) a[u] = 0;""",
     "header-float-bound": """\
 #pragma nomp for
   for (int i = 0; i < 0.5 * n; i++) a[i] = 0;""",
