@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
@@ -34,11 +34,16 @@ def inlined(call: Cursor) -> Cursor | None:
 
 def is_independent(function: Cursor) -> bool:
     """Whether the definition *function* takes numbers, gives one, and uses no variable but its own and constants."""
-    if not dtype_of(function.result_type) or function.type.is_function_variadic():
+    if not dtype_of(function.result_type) or is_variadic(function):
         return False
     if not all(dtype_of(declared.type) for declared in function.get_arguments()):
         return False
     return not any(_uses_program(inner) for inner in _reached(function, []))
+
+
+def is_variadic(function: Cursor) -> bool:
+    """Whether *function* is declared with ``...``."""
+    return bool(function.type.kind == TypeKind.FUNCTIONPROTO and function.type.is_function_variadic())
 
 
 def _uses_program(cursor: Cursor) -> bool:

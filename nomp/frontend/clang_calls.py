@@ -64,6 +64,8 @@ def _known(name: str, args: tuple[Expr, ...]) -> Expr | None:
     if name in _ABSOLUTE and args:
         negative = Binary("<", args[0], Const(0, args[0].dtype), "int32")
         return Select(negative, Unary("-", args[0], args[0].dtype), args[0], args[0].dtype)
+    if name in _COMPARED and len(args) == 2:
+        return _COMPARED[name](*args)
     base = name if name in _TESTS else name.removesuffix("f")
     return _TESTS[base](args[0]) if base in _TESTS and len(args) == 1 else None
 
@@ -96,6 +98,26 @@ def _sign_bit(x: Expr) -> Expr:
     return Binary("<", one, Const(0.0, x.dtype), "int32")
 
 
+def _compared(op: str) -> Callable[[Expr, Expr], Expr]:
+    return lambda left, right: Binary(op, left, right, "int32")
+
+
+def _either(left: Expr, right: Expr) -> Expr:
+    return Binary("||", Binary("<", left, right, "int32"), Binary(">", left, right, "int32"), "int32")
+
+
+def _unordered(left: Expr, right: Expr) -> Expr:
+    return Binary("||", _is_nan(left), _is_nan(right), "int32")
+
+
+_COMPARED: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "isgreater": _compared(">"),
+    "isgreaterequal": _compared(">="),
+    "isless": _compared("<"),
+    "islessequal": _compared("<="),
+    "islessgreater": _either,
+    "isunordered": _unordered,
+}
 _TESTS: dict[str, Callable[[Expr], Expr]] = {
     "isnan": _is_nan,
     "isinf": _is_inf,

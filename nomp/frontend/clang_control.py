@@ -323,8 +323,9 @@ def return_(writer: Writer, cursor: Cursor) -> Statements:
     """``return`` in a function that the region calls."""
     ctx = writer.ctx
     if writer.inlined:
-        advice = "return at the end of the function only, or pass it numbers instead of pointers"
-        raise ctx.refusal("N208", cursor, "a function that takes pointers cannot be left early in a kernel", advice)
+        advice = "return at the end of the function only"
+        message = "a function that takes pointers or uses the program's variables cannot be left early in a kernel"
+        raise ctx.refusal("N208", cursor, message, advice)
     if writer.result is None:
         advice = "set a variable, and return after the loop"
         raise ctx.refusal("N207", cursor, "'return' cannot be in a kernel", advice)

@@ -19,6 +19,7 @@ from clang.cindex import CursorKind
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
+from nomp.frontend.clang_callees import is_variadic
 from nomp.frontend.clang_calls import is_math, refuse_recursion
 from nomp.frontend.clang_captures import note, uses_of
 from nomp.frontend.clang_context import Again, Context, Local
@@ -122,7 +123,7 @@ def inliner(writer: Writer) -> Callable[[Cursor, Cursor], Expr | None]:
 
 
 def _refuse_parameters(ctx: Context, call: Cursor, function: Cursor) -> None:
-    if function.type.is_function_variadic() or len(list(call.get_arguments())) != len(list(function.get_arguments())):
+    if is_variadic(function) or len(list(call.get_arguments())) != len(list(function.get_arguments())):
         advice = "write its computation into the loop"
         raise ctx.refusal("N208", call, f"'{call.spelling}' takes any number of arguments", advice)
     for declared in (*function.get_arguments(), None):

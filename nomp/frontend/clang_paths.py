@@ -5,14 +5,14 @@ A `Path` is what a region captures as one parameter.  Called by the modules that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clang.cindex import CursorKind
 
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_context import Key
-from nomp.frontend.clang_types import is_pointer, is_record
+from nomp.frontend.clang_types import is_pointer, is_record, is_unnamed
 
 _VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
 
@@ -30,6 +30,8 @@ class Path:
 
     def member(self, field: Cursor) -> Path:
         """The member *field* of the struct that this is."""
+        if is_unnamed(field):
+            return replace(self, type=field.type)
         key, name = (*self.key, field.spelling), f"{self.name}_{field.spelling}"
         return Path(key, f"{self.host}.{field.spelling}", name, field.type, self.root, field)
 

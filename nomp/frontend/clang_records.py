@@ -18,9 +18,9 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_constants import is_table
 from nomp.frontend.clang_context import Context, Key
-from nomp.frontend.clang_elements import Element, folded
+from nomp.frontend.clang_elements import Element, folded, offset_by
 from nomp.frontend.clang_paths import Path, path_of
-from nomp.frontend.clang_types import is_array, is_pointer, is_record, layout_of
+from nomp.frontend.clang_types import is_array, is_pointer, is_record, is_unnamed, layout_of
 from nomp.region import Binary, Const, Expr, Param
 
 Index = Callable[[Cursor], Expr]
@@ -47,7 +47,9 @@ class Spot:
 
     def field(self, field: Cursor) -> Spot:
         """The member *field* of the struct that this is."""
-        offset = self.offset + field.get_field_offsetof() // 8
+        if is_unnamed(field):
+            return replace(self, type=field.type, offset=self.offset + field.get_field_offsetof() // 8)
+        offset = self.offset + self.type.get_canonical().get_offset(field.spelling) // 8
         fields = (*self.fields, field)
         return replace(self, host=f"{self.host}.{field.spelling}", type=field.type, offset=offset, fields=fields)
 
@@ -79,7 +81,7 @@ def _sum(spot: Spot, size: int) -> Expr:
     total: Expr = Const(0, "int64")
     for distance, width in spot.terms:
         term = folded(Binary("*", distance, Const(width // size, "int64"), "int64"))
-        total = term if total == Const(0, "int64") else folded(Binary("+", total, term, "int64"))
+        total = offset_by("+", total, term)
     return total
 
 

@@ -19,7 +19,7 @@ from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spo
 from nomp.frontend.clang_initialisers import listed
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_records import element_of
-from nomp.frontend.clang_types import converted, dtype_of, is_record, layout_of
+from nomp.frontend.clang_types import converted, dtype_of, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
 from nomp.region import Assign, Const, Declare, Expr, Load, Stmt, Var
 
@@ -65,9 +65,9 @@ def declare(ctx: Context, declared: Cursor, first: Cursor | None) -> Iterator[St
     """A variable for each member of the struct that *declared* declares, set from its initialiser *first*."""
     key = ast.key(declared)
     for member in list(members(ctx, declared, declared.type)):
-        name = ctx.names.unique("_".join([declared.spelling, *(field.spelling for field in member.fields)]))
+        name = ctx.names.unique("_".join([declared.spelling, *_names(member.fields)]))
         shape = tuple(Const(extent, "int64") for extent in member.shape)
-        ctx.locals[(*key, *(field.spelling for field in member.fields))] = Local(name, member.dtype, shape)
+        ctx.locals[(*key, *_names(member.fields))] = Local(name, member.dtype, shape)
         yield Declare(name, member.dtype, shape, None, ctx.place(declared))
     ctx.structs.add(key)
     if first is not None:
@@ -75,7 +75,7 @@ def declare(ctx: Context, declared: Cursor, first: Cursor | None) -> Iterator[St
 
 
 def _own(ctx: Context, key: Key, member: Member, place: Place) -> Var | Load:
-    local = ctx.locals[(*key, *(field.spelling for field in member.fields))]
+    local = ctx.locals[(*key, *_names(member.fields))]
     assert local is not None
     index = tuple(Const(i, "int64") for i in place)
     return Load(local.name, index, local.dtype) if index else Var(local.name, local.dtype)
@@ -105,7 +105,7 @@ def _set(ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor)
 
 
 def _names(fields: Fields) -> tuple[str, ...]:
-    return tuple(field.spelling for field in fields)
+    return tuple(field.spelling for field in fields if not is_unnamed(field))
 
 
 def _part(ctx: Context, cursor: Cursor, member: Member, place: Place) -> Var | Load:
@@ -149,7 +149,7 @@ def _values(
             position, child = names.index(inner[0].spelling), inner[1]
         field = fields[position]
         position += 1
-        names_here = (*outer, field.spelling)
+        names_here = outer if is_unnamed(field) else (*outer, field.spelling)
         layout = layout_of(field.type)
         if dtype_of(field.type):
             yield (names_here, ()), value(ctx, ast.children(child)[0] if _braced(child) else child)

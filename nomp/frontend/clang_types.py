@@ -7,6 +7,7 @@ C's rules for these.  Called by the other ``clang_*`` modules.  Sizes are those 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from clang.cindex import TypeKind
 
@@ -47,6 +48,11 @@ def dtype_of(type_: Type) -> str | None:
 def is_record(type_: Type) -> bool:
     """Whether *type_* is a struct or union."""
     return bool(type_.get_canonical().kind == TypeKind.RECORD)
+
+
+def is_unnamed(field: Any) -> bool:
+    """Whether *field* is a struct or union without a name, whose members count as those of the struct around it."""
+    return not field.spelling.isidentifier()
 
 
 def is_pointer(type_: Type) -> bool:

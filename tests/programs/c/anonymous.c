@@ -1,0 +1,38 @@
+/* Members of unnamed structs, in elements, tables and whole structs; comparisons that NaN makes false. */
+#include "show.h"
+#include <math.h>
+#define N 8
+
+struct item {
+  int k;
+  struct {
+    int a;
+    double b;
+  };
+  int z[3];
+};
+
+static const struct item table[2] = {{1, {2, 3}, {4, 5, 6}}, {7, {8, 9}, {10, 0, 0}}};
+
+int main(int argc, char **argv) {
+  struct item p[N], q[N];
+  double r[N];
+  for (int i = 0; i < N; i++)
+    p[i] = q[i] = (struct item){i, {2 * i, 3 * i}, {i, 0, 0}}, r[i] = 0;
+#pragma nomp init(argc, argv)
+#pragma nomp update(to : p, q, r)
+#pragma nomp for
+  for (int i = 0; i < N; i++) {
+    struct item d = q[N - 1 - i], e = {1, {2, 3}, {4, 0, 0}};
+    d.b += e.b + table[i & 1].b + table[i & 1].z[2];
+    d.a = e.a;
+    p[i] = d;
+    r[i] = isgreater(d.b, 30.0) + 2 * isunordered(d.b, NAN) + 4 * islessgreater(d.b, 31);
+  }
+#pragma nomp update(from : p, r)
+#pragma nomp finalize
+  for (int i = 0; i < N; i++)
+    printf("%d %d %g %d\n", p[i].k, p[i].a, p[i].b, p[i].z[0]);
+  SHOW("%g", r, N);
+  return 0;
+}
