@@ -67,8 +67,9 @@ class Scope:
 class Expressions:
     """Makes expressions over a scope."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, features: frozenset[str] = frozenset()) -> None:
         self.random = random
+        self.features = features
 
     def spelled(self, ctype: CType) -> str:
         return self.random.choice(ctype.spellings)
@@ -166,6 +167,8 @@ class Expressions:
             return self.leaf(scope, floating=False)
         choices = [(4, self._arithmetic), (2, self._division), (2, self._shift), (2, self._bitwise), (1, self._unary),
                    (2, self._cast), (1, self._choice), (1, self.condition), (1, self._from_float)]  # fmt: skip
+        if "own functions" in self.features:
+            choices.append((1, self._clip))
         weights, makers = zip(*choices, strict=True)
         make = self.random.choices(makers, weights)[0]
         return make(scope, depth)
@@ -271,6 +274,11 @@ class Expressions:
     def _from_float(self, scope: Scope, depth: int) -> Value:
         return self.cast(self.floating(scope, depth - 1), self.random.choice(INTEGERS))
 
+    def _clip(self, scope: Scope, depth: int) -> Value:
+        """A call of one of the program's own functions (see `generate.HEADER`)."""
+        value, most = self.integer(scope, depth - 1), self.random.randint(1, 50)
+        return Value(expr("clip(@, @)", value.node, number(most)), INT, 0, most)
+
     # ------------------------------------------------------------------------------------------------- floats
 
     def floating(self, scope: Scope, depth: int) -> Value:
@@ -278,6 +286,8 @@ class Expressions:
             return self.leaf(scope, floating=True)
         choices = [(4, self._sum), (3, self._product), (2, self._quotient), (3, self._function),
                    (1, self._float_choice), (1, self._float_cast), (1, self._negated)]  # fmt: skip
+        if "own functions" in self.features:
+            choices.append((1, self._mix))
         weights, makers = zip(*choices, strict=True)
         value: Value = self.random.choices(makers, weights)[0](scope, depth)
         return value if value.within(-(10**6), 10**6) else self._clamped(value, -1000, 1000)
@@ -333,6 +343,11 @@ class Expressions:
     def _float_cast(self, scope: Scope, depth: int) -> Value:
         make = self.random.choice([self.floating, self.integer])
         return self.cast(make(scope, depth - 1), self.random.choice([FLOAT, DOUBLE]))
+
+    def _mix(self, scope: Scope, depth: int) -> Value:
+        left, right = map(self.no_product, self._operands(scope, depth))
+        size = max(abs(v) for v in (left.low, left.high, right.low, right.high))
+        return Value(expr("mix(@, @)", left.node, right.node), DOUBLE, -size, size)
 
     def _negated(self, scope: Scope, depth: int) -> Value:
         value = self.floating(scope, depth - 1)

@@ -15,8 +15,9 @@ from c_loops import Loops, Parameters
 from c_types import DOUBLE, FLOATS, INTEGERS, TYPES, CType, Value
 from tree import Node, block, expr, fixed, number, stmt
 
-FEATURES = frozenset({"break", "continue", "local array", "data bounds", "early counters"})
-LATER = frozenset({"while", "do", "switch"})
+FEATURES = frozenset(
+    {"break", "continue", "local array", "data bounds", "early counters", "while", "do", "switch", "own functions"}
+)
 SHRINKING = ("+=", "-=", "%=", "/=", ">>=")
 WRAPPING = (*SHRINKING, "*=", "&=", "|=", "^=", "<<=")
 COUNTERS = ("j", "k", "l")
@@ -54,8 +55,8 @@ class Nest:
 class Statements(Loops):
     """Makes statements."""
 
-    def __init__(self, random: Random) -> None:
-        super().__init__(random)
+    def __init__(self, random: Random, features: frozenset[str] = FEATURES) -> None:
+        super().__init__(random, features)
         self.made = 0
 
     def body(self, scope: Scope, nest: Nest, count: int) -> Node:
@@ -260,7 +261,7 @@ class Statements(Loops):
         value = self.stored(self.any(scope, 2, ctype), ctype)
         return stmt(f"{{ {ctype.name} {name} = @; {self.random.choice(forms)} }}", value)
 
-    # -------------------------------------------------------------------------------- what nomp is to accept later
+    # ------------------------------------------------------------------------- loops that do not count, switches
 
     def while_loop(self, scope: Scope, nest: Nest) -> list[Node]:
         name = f"w{self.made}"

@@ -33,6 +33,8 @@ enum { BLUE = 5, GREEN = -2 };
 #define SEVEN 7
 #define HALF 0.5
 #define TWICE(x) ((x) * 2)
+static int clip(int x, int most) { if (x < 0) return 0; return x < most ? x : most; }
+static double mix(double x, double y) { for (int k = 0; k < 3; k++) x = (x + y) / 2; return x; }
 struct box { int n; double w; unsigned char k; float x[16]; const short *q; };
 #define SHOW(label, format, type, a, n) do { printf("%s", label); unsigned long long sum_ = 5381; \\
   for (size_t k_ = 0; k_ < (size_t)(n); k_++) if ((n) <= 64) printf(" " format, (type)(a)[k_]); \\
@@ -109,8 +111,7 @@ def generate(seed: int, regions: int = 8, features: frozenset[str] = FEATURES) -
 
 class _Generator(Statements):
     def __init__(self, random: Random, features: frozenset[str]) -> None:
-        super().__init__(random)
-        self.features = features
+        super().__init__(random, features)
         self.wholes: list[Whole] = []
 
     def program(self, count: int) -> Program:

@@ -63,6 +63,10 @@ WORKING = {
     ),
 }
 BROKEN = {
+    "lower/builder.py: the extent of an array is a size_t": _program(
+        f"{A} unsigned long c = 8; int (*b)[c] = (void *)a;",
+        _mapped("#pragma nomp for\nfor (int i = 0; i < 5; i++) b[i][a[i] % 8] = 7;"),
+    ),
     "codegen.py: a jit value with which an inner loop never runs": _program(
         f"{A} int n = 2, m = 4;",
         _mapped(
