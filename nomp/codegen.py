@@ -19,6 +19,7 @@ from islpy import dim_type
 from loopy.kernel.data import AddressSpace, ConcurrentTag
 from loopy.schedule import CallKernel, get_insn_ids_for_block_at, linearize
 from loopy.schedule.tools import get_subkernel_arg_info
+from loopy.symbolic import condition_to_set
 from pymbolic import primitives as p
 from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
@@ -114,13 +115,24 @@ def is_parallel(kernel: lp.TranslationUnit) -> bool:
 
 
 def parallel_writers(kernel: lp.TranslationUnit, names: set[str]) -> Iterator[tuple[str, str]]:
-    """Each of the single cells *names* that a parallel loop writes, with that loop's iname."""
+    """Each of the single cells *names* that several iterations of a parallel loop write, with that loop's iname."""
     entry = kernel.default_entrypoint
     for instruction in entry.instructions:
         for name in set(instruction.assignee_var_names()) & names:
             for iname in sorted(instruction.within_inames):
-                if entry.iname_tags_of_type(iname, ConcurrentTag):
+                if entry.iname_tags_of_type(iname, ConcurrentTag) and _repeats(entry, instruction, iname):
                     yield name, iname
+
+
+def _repeats(entry: lp.LoopKernel, instruction: Any, iname: str) -> bool:
+    """Whether *instruction* may run for two values of *iname*, its predicates considered."""
+    runs = entry.get_inames_domain(instruction.within_inames).to_set()
+    for predicate in instruction.predicates:
+        holds = condition_to_set(runs.space, predicate)
+        runs = runs & holds if holds is not None else runs
+    pairs = isl.Map.from_domain_and_range(runs, runs)
+    place = runs.find_dim_by_name(dim_type.set, iname)
+    return not pairs.order_lt(dim_type.in_, place, dim_type.out, place).is_empty()
 
 
 def _global_temporaries(entry: lp.LoopKernel) -> Iterator[Scratch]:
