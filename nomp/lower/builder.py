@@ -67,8 +67,8 @@ class Access:
 class Builder:
     """The kernel so far.
 
-    *forms*, *stable* and *wide* are those of `affine.Scope`, *names* that of `Speller`; *data* are the arrays and locals,
-    *shapes* their extents, *offsets* where arrays start.
+    *forms*, *stable* and *wide* are those of `affine.Scope`, *names* that of `Speller`; *data* are the arrays and
+    locals, *shapes* their extents, *offsets* where arrays start.
     """
 
     region: Region

@@ -37,7 +37,8 @@ class Name:
 class Speller:
     """Spells expressions.
 
-    *names* says what the scalars mean, *stable* and *wide* are those of `affine.is_exact`, *functions* are the program's own.
+    *names* says what the scalars mean, *stable* and *wide* are those of `affine.is_exact`, *functions* are the
+    program's own.
     """
 
     names: Mapping[str, Name]

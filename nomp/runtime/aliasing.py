@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import gcd
 
 from nomp.affine import Affine, Scope
@@ -24,11 +24,11 @@ from nomp.runtime.ranges import Interval, counters, interval, needs_ranges, noth
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a launch may touch of an array: elements in *elements* (None: any) that are *rest* modulo *stride*."""
+    """What a launch may touch of an array: elements in *elements* (None: any), one of *rests* modulo *stride*."""
 
     elements: Interval | None
     stride: int
-    rest: int
+    rests: frozenset[int]
 
 
 def matters(region: Region) -> bool:
@@ -67,8 +67,8 @@ def _apart(
     if high <= other_low or other_high <= low:
         return True
     modulus = gcd(reaches[0].stride * sizes[0], reaches[1].stride * sizes[1])
-    places = [start + reach.rest * size for reach, start, size in zip(reaches, starts, sizes, strict=True)]
-    if _interleaved(modulus, *places, *sizes):
+    places = product(*([s + rest * size for rest in r.rests] for r, s, size in zip(reaches, starts, sizes, strict=True)))
+    if all(_interleaved(modulus, *pair, *sizes) for pair in places):
         return True
     return starts[0] == starts[1] and first.dtype == second.dtype and _same_subscripts(region, first, second)
 
@@ -110,15 +110,14 @@ def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach
     """The elements of *param* that the region can touch."""
     forms = {name: Affine(0, {name: 1}) for name in known}
     scope = Scope(forms, forms.keys(), (), no_wrap=True)
-    low: int | None = None
-    high, stride, rest = 0, 0, 0
+    found: list[Interval] = []
+    stride, rests = 0, set()
     for load in _loads(region, {param.name}):
         flat = interval(load.index[0], known) if len(load.index) == 1 else None
         form = scope.affine(load.index[0]) if len(load.index) == 1 else None
         if flat is None or form is None:
-            return Reach(None, 1, 0)
-        if low is None:
-            low, high, rest = flat[0], flat[1], form.constant
-        low, high = min(low, flat[0]), max(high, flat[1])
-        stride = gcd(stride, form.constant - rest, *form.terms.values())
-    return Reach((low, high) if low is not None else (0, -1), stride, rest)
+            return Reach(None, 1, frozenset({0}))
+        found.append(flat)
+        rests.add(form.constant)
+        stride = gcd(stride, *form.terms.values())
+    return Reach((min(low for low, _ in found), max(high for _, high in found)), stride, frozenset(rests))

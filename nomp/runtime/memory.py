@@ -19,7 +19,7 @@ the host is byte ``x - start`` of the buffer, so an element has one index on bot
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,12 +34,15 @@ ADDRESS_END = 1 << 64
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """Host bytes [*start*, *end*) live in *buffer*; *bases* are the pointers under which they were mapped."""
+    """Host bytes [*start*, *end*) live in *buffer*.
+
+    *bases* are the pointers under which they were mapped, each with the size of an element.
+    """
 
     start: int
     end: int
     buffer: Any
-    bases: set[int] = field(default_factory=set)
+    bases: dict[int, int] = field(default_factory=dict)
 
 
 class AddressMap:
@@ -49,6 +52,7 @@ class AddressMap:
         self._device = device
         self._starts: list[int] = []
         self._entries: list[Entry] = []
+        self._bases: list[int] = []
         self._by_base: dict[int, Entry] = {}
 
     def __iter__(self) -> Iterator[Entry]:
@@ -56,11 +60,15 @@ class AddressMap:
 
     def find(self, address: int) -> Entry | None:
         """The entry behind the pointer *address*: the one mapped under that very pointer, which need not contain it
-        (``a[5, 15]`` does not hold element 0), else the one that contains it (interior pointers)."""
-        entry = self._by_base.get(address)
-        if entry is not None:
-            return entry
-        return self.containing(address, address + 1)
+        (``a[5, 15]`` does not hold element 0), else the one that contains it (interior pointers), else the one whose
+        element 0 contains it (a member of a struct)."""
+        return self._by_base.get(address) or self.containing(address, address + 1) or self._with_first_element(address)
+
+    def _with_first_element(self, address: int) -> Entry | None:
+        position = bisect_right(self._bases, address) - 1
+        base = self._bases[position] if position >= 0 else address
+        entry = self._by_base.get(base)
+        return entry if entry and address < base + entry.bases[base] else None
 
     def containing(self, low: int, high: int) -> Entry | None:
         """The entry that holds all of [*low*, *high*), if one does."""
@@ -88,16 +96,16 @@ class AddressMap:
         if op & (FROM | FREE) and not op & TO and not self._covers(low, high):
             raise _unmapped(name, start, end, span)
         with driver_errors(f"updating '{name}' on the device", span):
-            self._carry_out(address, low, high, op)
+            self._carry_out(address, low, high, unit, op)
 
     def clear(self) -> None:
         """Free all entries."""
         for entry in self._entries[:]:
             self._remove(entry)
 
-    def _carry_out(self, address: int, low: int, high: int, op: int) -> None:
+    def _carry_out(self, address: int, low: int, high: int, unit: int, op: int) -> None:
         if op & (ALLOC | TO):
-            self._cover(low, high, address, copied=bool(op & TO))
+            self._cover(low, high, address, unit, copied=bool(op & TO))
         for entry in self._overlapping(low, high):
             first, last = max(low, entry.start), min(high, entry.end)
             if op & TO:
@@ -122,14 +130,14 @@ class AddressMap:
             low = entry.end
         return low >= high
 
-    def _cover(self, low: int, high: int, base: int, copied: bool) -> None:
+    def _cover(self, low: int, high: int, base: int, unit: int, copied: bool) -> None:
         """Have one entry hold [*low*, *high*), which is about to be *copied* or not, and all mapped under *base*."""
         parts = self._parts(low, high, base)
         entry = parts[0] if len(parts) == 1 else None
         if entry is None or entry.start > low or entry.end < high:
             entry = self._merge(parts, low, high, copied)
-        entry.bases.add(base)
-        self._by_base[base] = entry
+        entry.bases[base] = max(unit, entry.bases.get(base, 0))
+        self._remember(base, entry)
 
     def _parts(self, low: int, high: int, base: int) -> list[Entry]:
         """The entries to join: those that [*low*, *high*) and *base*'s entry overlap when taken together."""
@@ -153,14 +161,20 @@ class AddressMap:
         position = bisect_left(self._starts, merged.start)
         self._starts.insert(position, merged.start)
         self._entries.insert(position, merged)
-        self._by_base.update(dict.fromkeys(merged.bases, merged))
+        for base in merged.bases:
+            self._remember(base, merged)
         return merged
+
+    def _remember(self, base: int, entry: Entry) -> None:
+        if base not in self._by_base:
+            insort(self._bases, base)
+        self._by_base[base] = entry
 
     def _remove(self, entry: Entry) -> None:
         position = bisect_left(self._starts, entry.start)
         del self._starts[position], self._entries[position]
         for base in entry.bases:
-            del self._by_base[base]
+            del self._by_base[base], self._bases[bisect_left(self._bases, base)]
         self._device.free(entry.buffer)
 
 

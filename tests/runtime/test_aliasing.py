@@ -57,6 +57,19 @@ def test_members_of_an_array_of_structs(a: int, b: int, expected: bool) -> None:
     assert overlaps(region(scaled(4), scaled(4, 4)), a, b) is expected
 
 
+def test_member_arrays() -> None:
+    """Structs of four doubles, of which b takes the second and the third."""
+    both = Binary("+", Load("b", (scaled(4, 1),), "float64"), Load("b", (scaled(4, 2),), "float64"), "float64")
+    tested = region(scaled(4), I)
+    body = Assign(Load("a", (scaled(4),), "float64"), both)
+    loop = tested.body[0]
+    assert isinstance(loop, For)
+    tested = Region("r", "x.c", 1, tested.params, (For("i", "int32", loop.lower, "<", loop.upper, loop.step, (body,)),))
+    assert not overlaps(tested, 0, 0)
+    assert not overlaps(tested, 24, 0)
+    assert overlaps(tested, 8, 0)
+
+
 def test_members_of_different_types() -> None:
     tested = region(scaled(4), scaled(8), ("float64", "int32"))
     assert not overlaps(tested, 0, 24)

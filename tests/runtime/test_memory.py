@@ -66,6 +66,15 @@ def test_alloc_and_to_on_a_mapped_range_keep_the_buffer(device: FakeDevice, mapp
     assert buffer[0] == 77
 
 
+def test_members_of_the_first_element_belong_to_its_map(mapped: AddressMap) -> None:
+    """Structs of 16 bytes, of which the third and fourth are mapped: a pointer to element 0's member at byte 12."""
+    mapped.update(A, 2, 4, 16, TO)
+    assert mapped.find(A + 12) is entry_of(mapped, A)
+    assert mapped.find(A + 16) is None and mapped.find(A - 1) is None
+    mapped.update(A, 2, 4, 16, FREE)
+    assert mapped.find(A + 12) is None
+
+
 def test_growing_keeps_what_the_device_holds(device: FakeDevice, mapped: AddressMap) -> None:
     mapped.update(A, 10, 20, 1, TO)
     entry_of(mapped, A).buffer[:] = bytes([200]) * 10
