@@ -67,7 +67,8 @@ def _apart(
     if high <= other_low or other_high <= low:
         return True
     modulus = gcd(reaches[0].stride * sizes[0], reaches[1].stride * sizes[1])
-    places = product(*([s + rest * size for rest in r.rests] for r, s, size in zip(reaches, starts, sizes, strict=True)))
+    shifted = zip(reaches, starts, sizes, strict=True)
+    places = product(*([start + rest * size for rest in reach.rests] for reach, start, size in shifted))
     if all(_interleaved(modulus, *pair, *sizes) for pair in places):
         return True
     return starts[0] == starts[1] and first.dtype == second.dtype and _same_subscripts(region, first, second)
@@ -120,4 +121,5 @@ def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach
         found.append(flat)
         rests.add(form.constant)
         stride = gcd(stride, *form.terms.values())
-    return Reach((min(low for low, _ in found), max(high for _, high in found)), stride, frozenset(rests))
+    low, high = min((low for low, _ in found), default=0), max((high for _, high in found), default=-1)
+    return Reach((low, high), stride, frozenset(rests))
