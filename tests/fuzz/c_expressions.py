@@ -94,7 +94,7 @@ class Expressions:
     def literal(self, floating: bool) -> Value:
         if floating:
             text, ctype = self.random.choice(
-                [("0.1", DOUBLE), ("0.1f", FLOAT), ("2.5", DOUBLE), ("3.f", FLOAT), ("1e2", DOUBLE), ("HALF", DOUBLE),
+                [("0.1", DOUBLE), ("0.1f", FLOAT), ("2.3", DOUBLE), ("1e-3", DOUBLE), ("0.7", DOUBLE), ("3.f", FLOAT), ("1e2", DOUBLE), ("HALF", DOUBLE),
                  ("0x1.8p1", DOUBLE), ("1.0 / 3", DOUBLE), ("-0.7f", FLOAT)]
             )  # fmt: skip
             return Value(expr(f"({text})"), ctype, -1, 100)

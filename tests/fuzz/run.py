@@ -30,6 +30,7 @@ from importlib import import_module
 from pathlib import Path
 
 import coverage
+from c_statements import FEATURES
 from generate import SCRIPTS, Program, generate
 from shrink import shrink
 
@@ -249,10 +250,10 @@ def _refused_regions(program: Program, errors: str) -> list[tuple[str, int | Non
 # ----------------------------------------------------------------------------------------------------------- main
 
 
-def one(seed: int, regions: int, sabotage: Sabotage | None = None) -> Outcome:
+def one(seed: int, regions: int, sabotage: Sabotage | None = None, features: frozenset[str] = FEATURES) -> Outcome:
     """The outcome of the program of *seed*."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        return check(generate(seed, regions), seed, Path(folder), sabotage)
+        return check(generate(seed, regions, features), seed, Path(folder), sabotage)
 
 
 def run(seeds: Sequence[int], regions: int, jobs: int) -> list[Outcome]:

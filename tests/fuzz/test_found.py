@@ -70,6 +70,21 @@ WORKING = {
     ),
 }
 BROKEN = {
+    "lower/opaque.py: a do loop and a branch in groups of items": _program(
+        f"{A} int n = 20;",
+        _mapped(
+            '#pragma nomp for transform("schedules", "blocks")\n'
+            "for (int i = 0; i < n; i++) { int k = 0; do a[i]++; while (++k < 3); if (a[i] > 4) a[i] = 9; }"
+        ),
+    ),
+    "lower/builder.py: a nest whose middle loop has a computed bound": _program(
+        f"{A} unsigned long n = 9;",
+        _mapped(
+            "#pragma nomp for\n"
+            "for (long i = n; i >= 0; i--)\n"
+            "for (unsigned l = i; n != l; l++) for (short k = -2; k <= i; k++) a[k + 2] += l;"
+        ),
+    ),
     "lower/statements.py: the size of a local array is an unsigned long": _program(
         f"{A} unsigned long c = 8;",
         _mapped(
