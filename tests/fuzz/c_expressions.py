@@ -94,9 +94,9 @@ class Expressions:
     def literal(self, floating: bool) -> Value:
         if floating:
             text, ctype = self.random.choice(
-                [("0.1", DOUBLE), ("0.1f", FLOAT), ("2.3", DOUBLE), ("1e-3", DOUBLE), ("0.7", DOUBLE), ("3.f", FLOAT), ("1e2", DOUBLE), ("HALF", DOUBLE),
-                 ("0x1.8p1", DOUBLE), ("1.0 / 3", DOUBLE), ("-0.7f", FLOAT)]
-            )  # fmt: skip
+                [("0.1", DOUBLE), ("0.1f", FLOAT), ("2.3", DOUBLE), ("1e-3", DOUBLE), ("0.7", DOUBLE), ("3.f", FLOAT),
+             ("1e2", DOUBLE), ("HALF", DOUBLE), ("0x1.8p1", DOUBLE), ("1.0 / 3", DOUBLE), ("-0.7f", FLOAT)]
+        )  # fmt: skip
             return Value(expr(f"({text})"), ctype, -1, 100)
         text, ctype, value = self.random.choice(
             [("SEVEN", INT, 7), ("BLUE", INT, 5), ("GREEN", INT, -2), ("'a'", INT, 97), ("3u", UINT, 3),
@@ -193,7 +193,9 @@ class Expressions:
     def _division(self, scope: Scope, depth: int) -> Value:
         op = self.random.choice("/%")
         left, right = self._pair(scope, depth)
-        if right.low <= 0 <= right.high:
+        if self.random.random() < 0.4:
+            right = self.number(2, 9)
+        elif right.low <= 0 <= right.high:
             right = Value(expr("(@ | 1)", right.node), promoted(right.type), *promoted(right.type).range)
         ctype = common(left.type, right.type)
         if ctype.signed and converted(left, ctype).low == ctype.range[0]:

@@ -130,7 +130,7 @@ class Region:
         if form < 0.6:
             self.parameters.append((f"{ctype} (*{name})[{whole.columns}]", [name] * self.runs))
             return same
-        integer = self.random.choice([INT, ULONG])
+        integer = self.random.choice([INT, ULONG] if "wide extents" in self.nest.features else [INT])
         self.parameters.append((f"{self.make.spelled(integer)} c{name}", [str(whole.columns)] * self.runs))
         self.parameters.append((f"{ctype} {name}[{whole.length}][c{name}]", [name] * self.runs))
         return same

@@ -12,11 +12,22 @@ from random import Random
 
 from c_expressions import Array, Scope
 from c_loops import Loops, Parameters
-from c_types import DOUBLE, FLOATS, INTEGERS, TYPES, CType, Value
+from c_types import DOUBLE, FLOATS, INTEGERS, TYPES, ULONG, CType, Value
 from tree import Node, block, expr, fixed, number, stmt
 
 FEATURES = frozenset(
-    {"break", "continue", "local array", "data bounds", "early counters", "while", "do", "switch", "own functions"}
+    {
+        "break",
+        "continue",
+        "local array",
+        "data bounds",
+        "early counters",
+        "while",
+        "do",
+        "switch",
+        "own functions",
+        "wide extents",
+    }
 )
 SHRINKING = ("+=", "-=", "%=", "/=", ">>=")
 WRAPPING = (*SHRINKING, "*=", "&=", "|=", "^=", "<<=")
@@ -149,7 +160,7 @@ class Statements(Loops):
         self.made += 1
         columns = self.random.choice([0, 0, 3])
         array = Array(name, ctype, 0, size, columns)
-        jit = [v for v in nest.jit if v.low >= 1]
+        jit = [v for v in nest.jit if v.low >= 1 and ("wide extents" in nest.features or v.type != ULONG)]
         if jit and not columns:
             length = self.random.choice(jit)
             array = Array(name, ctype, 0, length.low)

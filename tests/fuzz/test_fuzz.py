@@ -20,7 +20,7 @@ from tree import block, expr, number, stmt
 
 COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "12"))
 FIRST = 5000
-SURE = FEATURES - {"while", "do", "switch"}
+SURE = FEATURES - {"while", "do", "switch", "wide extents"}
 """What these programs may have; the rest waits for the cases in `test_found.BROKEN`."""
 BOUND = 20
 """Programs within which each sabotage must show."""
