@@ -51,7 +51,7 @@ def convert(value: Number, dtype: str) -> Number:
         return int(value != 0)
     if isinstance(value, float):
         value = math.trunc(value) if math.isfinite(value) else 0
-    low, high = limits(dtype)
+    value, (low, high) = int(value), limits(dtype)
     return value if low <= value <= high else (value - low) % (1 << bits(dtype)) + low
 
 

@@ -56,8 +56,8 @@ def generate(
         try:
             kernel = linearize(lp.preprocess_program(kernel))
             text = lp.generate_code_v2(kernel).device_code()
-        except (lp.LoopyError, NotImplementedError, ValueError, RuntimeError) as failure:
-            raise CodegenError(str(failure)) from failure
+        except Exception as failure:  # loopy raises whatever its parts raise for a kernel that it cannot schedule
+            raise CodegenError(f"{failure}" or type(failure).__name__) from failure
     for warning in caught:
         if any(text in str(warning.message) for text in _SILENT_FAILURES):
             raise CodegenError(str(warning.message))

@@ -34,12 +34,14 @@ _MEMORY = "*"
 class Context:
     """Where a statement stands.
 
-    *within*: the inames around it, *domain* their constraints.  *guard*: the predicates on it.  *bounds*: the device
-    scalars that the domain needs.  *leave* are the flags that ``break`` clears, *skip* those that ``continue`` clears.
+    *within*: the inames around it, *domain* their constraints, *anchor* the innermost of them whose bounds depend on
+    others.  *guard*: the predicates on it.  *bounds*: the device scalars that the domain needs.  *leave* are the flags
+    that ``break`` clears, *skip* those that ``continue`` clears.
     """
 
     within: tuple[str, ...] = ()
     domain: tuple[str, ...] = ()
+    anchor: str | None = None
     guard: frozenset[Any] = frozenset()
     bounds: frozenset[str] = frozenset()
     leave: tuple[str, ...] = ()
@@ -97,6 +99,10 @@ class Builder:
         own = {function.name for function in self.region.functions}
         return Speller(self.names, self.stable, self.wide, self.variant.no_wrap, own)
 
+    def extent(self, expr: Expr) -> Any:
+        """The extent of an array, which is a size in memory: never so large that it could wrap around."""
+        return replace(self.spell, no_wrap=True).index(expr)
+
     def fresh(self, name: str) -> str:
         """*name*, or the first of ``name_``, ``name__`` ... that is free."""
         while name in self.used:
@@ -135,7 +141,7 @@ class Builder:
             offset = var(self.fresh(f"{param.name}_offset"))
             self._value(offset.name, INDEX, None, param.name)
             self.offsets[param.name] = offset
-        shape: Any = tuple(None if extent is None else self.spell.index(extent) for extent in param.shape)
+        shape: Any = tuple(None if extent is None else self.extent(extent) for extent in param.shape)
         if param.kind == "cell":
             shape = (1,)
             self.names[param.name] = Name(p.Subscript(var(param.name), (0,)), param.dtype)
@@ -194,11 +200,16 @@ class Builder:
         within, domain = (*context.within, loop.iname), (*context.domain, head.constraints)
         if _is_empty(within, domain, self.forms):
             return None
-        self.domains.append(f"[{', '.join(sorted(head.parameters))}] -> {{ [{loop.iname}] : {head.constraints} }}")
+        on_device = {name for name, _ in head.computed if name in self.temporaries}
+        parameters = set(head.parameters)
+        dependent = bool(on_device or parameters & set(context.within))
+        if context.anchor and dependent:
+            parameters.add(context.anchor)  # loopy nests domains by their parameters, and cannot have two side by side
+        self.domains.append(f"[{', '.join(sorted(parameters))}] -> {{ [{loop.iname}] : {head.constraints} }}")
         self._counter(loop, head)
-        bounds = context.bounds | {name for name, _ in head.computed if name in self.temporaries}
         self.priorities |= {within} if len(within) > 1 else set()
-        return replace(context, within=within, domain=domain, bounds=bounds)
+        anchor = loop.iname if dependent else context.anchor
+        return replace(context, within=within, domain=domain, anchor=anchor, bounds=context.bounds | on_device)
 
     def _compute(self, name: str, expr: Expr, context: Context) -> None:
         """Make the scalar *name*: at launch if it can be, else on the device (0, so no trips, under a false guard)."""

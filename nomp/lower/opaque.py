@@ -36,7 +36,7 @@ def carry(builder: Builder, stmt: While, context: Context) -> None:
     """Append *stmt* as C text."""
     touched = _touched_by(stmt)
     for array in touched.own_arrays:
-        shape = tuple(builder.spell.index(extent) for extent in array.shape)
+        shape = tuple(builder.extent(extent) for extent in array.shape)
         builder.temporary(array.name, array.dtype, shape, lp.AddressSpace.PRIVATE)
     scalars = {name: _scalar(builder, name, dtype, context) for name, dtype in touched.scalars.items()}
     element = partial(_element, builder, context)

@@ -80,7 +80,7 @@ def _subscript(builder: Builder, index: Expr, context: Context) -> Any:
 
 
 def _declare(builder: Builder, stmt: Declare, context: Context) -> None:
-    builder.temporary(stmt.name, stmt.dtype, tuple(builder.spell.index(extent) for extent in stmt.shape))
+    builder.temporary(stmt.name, stmt.dtype, tuple(builder.extent(extent) for extent in stmt.shape))
     if stmt.init is not None:
         builder.assign(var(stmt.name), builder.spell.value(stmt.init), context)
 
