@@ -47,7 +47,7 @@ def generate(
     fixed, open_values = _fixed(values, jit)
     if fixed:
         kernel = _without_empty_loops(lp.fix_parameters(kernel, **fixed))
-    kernel, original = legal(_with_valid_priorities(kernel))
+    kernel, original = legal(_without_needless_barriers(_with_valid_priorities(kernel)))
     if not kernel.default_entrypoint.instructions:
         return DeviceSource(kernel.default_entrypoint.name, dialect, "/* nothing to do */", (), (), ())
     # What loopy prints when it fails must not get into the program's own output.
@@ -89,6 +89,35 @@ def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
 
     kept = (tuple(filter(sequential, priority)) for priority in entry.loop_priority)
     return kernel.with_kernel(entry.copy(loop_priority=frozenset(k for k in kept if len(k) > 1)))
+
+
+def _without_needless_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    """*kernel* without barriers between instructions of one nest that loopy cannot tell apart.
+
+    loopy asks for a barrier where it cannot look into C text or into a subscript that data decide.  The instructions of
+    one nest are run by one item, one after the other; a schedule that made their iterations conflict would be wrong
+    with a barrier too.
+    """
+    entry = kernel.default_entrypoint
+    unclear = {insn.id for insn in entry.instructions if _is_unclear(entry, insn)}
+    nests: dict[frozenset[str], set[str]] = {}
+    for insn in entry.instructions:
+        nests.setdefault(insn.within_inames, set()).add(insn.id)
+    instructions = []
+    for insn in entry.instructions:
+        others = nests[insn.within_inames] - {insn.id}
+        free = others if insn.id in unclear else others & unclear
+        added = frozenset((other, "any") for other in free)
+        instructions.append(insn.copy(no_sync_with=insn.no_sync_with | added) if added else insn)
+    return kernel.with_kernel(entry.copy(instructions=instructions))
+
+
+def _is_unclear(entry: lp.LoopKernel, insn: Any) -> bool:
+    """Whether *insn* is C text, or writes an element whose subscript depends on data."""
+    if isinstance(insn, lp.CInstruction):
+        return True
+    data = set(entry.temporary_variables) | {arg.name for arg in entry.args if not isinstance(arg, lp.ValueArg)}
+    return any(subscript & data for subscript in insn.assignee_subscript_deps())
 
 
 def _without_empty_loops(kernel: lp.TranslationUnit) -> lp.TranslationUnit:

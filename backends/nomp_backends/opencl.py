@@ -58,6 +58,7 @@ class OpenCLKernel:
     def __init__(self, queue: Any, kernel: Any, signature: Sequence[str | None]) -> None:
         self._queue = queue
         self._kernel = kernel
+        self._is_new = True
         self._enqueue = _pyopencl().enqueue_nd_range_kernel
         self._error = _pyopencl().Error
         try:
@@ -70,6 +71,9 @@ class OpenCLKernel:
         try:
             self._kernel.set_args(*arguments)
             self._enqueue(self._queue, self._kernel, grid, block, None, None, True)  # True: the grid counts groups
+            if self._is_new:  # PoCL compiles now, in a thread of its own, which an exit would pull the compiler from
+                self._queue.finish()
+                self._is_new = False
         except self._error as reason:
             message = f"{self._kernel.function_name} in {tuple(grid)} groups of {tuple(block)}: {reason}"
             raise BackendError(message) from reason

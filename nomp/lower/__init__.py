@@ -67,7 +67,7 @@ def show(kernel: lp.TranslationUnit) -> str:
 def _make(builder: Builder) -> lp.TranslationUnit:
     kernel = lp.make_kernel(
         builder.domains or "{ : }",
-        _without_barriers(builder.instructions) or [lp.NoOpInstruction(id="nothing")],
+        builder.instructions or [lp.NoOpInstruction(id="nothing")],
         [*builder.arguments, *builder.temporaries.values()],
         name=entry_name(builder.region.name),
         lang_version=LANGUAGE,
@@ -81,18 +81,6 @@ def _make(builder: Builder) -> lp.TranslationUnit:
         kernel = lp.register_callable(kernel, name, function)
     loops = kernel.default_entrypoint
     return kernel.with_kernel(loops.copy(loop_priority=frozenset(builder.priorities)))
-
-
-def _without_barriers(instructions: list[lp.InstructionBase]) -> list[lp.InstructionBase]:
-    """*instructions*, those of one nest in no need of a barrier around C text.
-
-    One item runs them one after the other; loopy cannot look into C text and would ask for a barrier.
-    """
-    opaque = [insn for insn in instructions if isinstance(insn, lp.CInstruction)]
-    return [
-        insn.copy(no_sync_with=frozenset((o.id, "any") for o in opaque if o.within_inames == insn.within_inames))
-        for insn in instructions
-    ]
 
 
 def _simple_reduction(region: Region) -> tuple[For, Var, str, Expr, Expr] | None:

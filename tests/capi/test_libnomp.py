@@ -29,6 +29,11 @@ def test_program_with_errors_before_it_is_told_to_be_quiet(run: Run, name: str) 
     assert all(line.startswith(("[Error] libnomp/src/nomp.c:", "help: ")) for line in done.stderr.splitlines())
 
 
+def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
+    done = run("leave.c")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")
+
+
 def test_host_is_not_disturbed(run: Run) -> None:
     done = run("host.c", str(LIBRARY / "libnomp.so"))
     assert (done.returncode, done.stdout) == (0, "done\n")

@@ -45,6 +45,12 @@ void nomp_set_started(int now);
 /* python.c: start the interpreter if need be; 0, or the id of a logged error. */
 int nomp_python_start(void);
 
+/*
+ * python.c: close the device at exit() too.  exit() calls the handlers in reverse, and a driver sets up its own when it is
+ * loaded and when it first compiles; so this is called after init and after runs, and the first few calls count.
+ */
+void nomp_python_end_at_exit(void);
+
 /* api.py: 0, or the id of a logged error (the nomp_py_pragma_ ones: 1, and the diagnostic is printed). */
 int nomp_py_init(int argc, const char **argv);
 int nomp_py_update(uintptr_t address, size_t start, size_t end, size_t unit, int op);

@@ -96,7 +96,9 @@ int nomp_run(int id, ...) {
   va_end(args);
   REQUIRE_START("nomp_run");
   if (i < nargs) FAIL(NOMP_USER_INPUT_IS_INVALID, "Argument %d passed to nomp_run for kernel id %d is NULL.", i + 1, id);
-  return nomp_py_run(id, nargs, addresses);
+  int error = nomp_py_run(id, nargs, addresses);
+  nomp_python_end_at_exit();
+  return error;
 }
 
 int nomp_sync(void) {
@@ -114,5 +116,6 @@ int nomp_finalize_excluding_interpreter(void) { return nomp_finalize(); }
 /* Called by api.py, for pragmas too.  Kernels stay: they may be run again after the next nomp_init(). */
 void nomp_set_started(int now) {
   __atomic_store_n(&started, now, __ATOMIC_RELEASE);
-  if (!now) nomp_log_clear();
+  if (now) nomp_python_end_at_exit();
+  else nomp_log_clear();
 }

@@ -24,7 +24,9 @@ void nomp_pragma_update(void *base, size_t start, size_t end, size_t unit, int o
 }
 
 void nomp_pragma_run(struct nomp_region *region, void **args) {
-  CALL(nomp_py_pragma_run(region, (const uintptr_t *)args));
+  int error = nomp_python_start() || nomp_py_pragma_run(region, (const uintptr_t *)args);
+  nomp_python_end_at_exit();
+  end_unless_told_otherwise(error);
 }
 
 void nomp_pragma_sync(const char *file, int line) { CALL(nomp_py_pragma_sync(file, line)); }

@@ -24,6 +24,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ready = 0;
+static pid_t owner = 0; /* the process that started the interpreter; 0 where the host did */
 
 static int usable(const char *path) { return path && *path && access(path, X_OK) == 0; }
 
@@ -97,6 +98,7 @@ static int start_interpreter(void) {
     return nomp_log_errorf(NOMP_PY_CALL_FAILURE, __FILE__, __LINE__, "Python cannot start as \"%s\": %s. " HOW_TO_CHOOSE,
                            python, status.err_msg ? status.err_msg : "no reason given");
   PyEval_SaveThread(); /* every later call takes the lock when it needs it */
+  owner = getpid();
   return 0;
 }
 
@@ -124,6 +126,22 @@ static int import_nomp(void) {
   Py_XDECREF(backend), Py_XDECREF(api);
   PyGILState_Release(state);
   return id;
+}
+
+/* What Python does when it ends: the runtime waits for the device and closes it. */
+static void end_as_python(void) {
+  if (getpid() != owner) return;
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *module = PyImport_ImportModule("atexit");
+  PyObject *done = module ? PyObject_CallMethod(module, "_run_exitfuncs", NULL) : NULL;
+  if (!done) PyErr_Clear(); /* there is no one left to tell */
+  Py_XDECREF(module), Py_XDECREF(done);
+  PyGILState_Release(state);
+}
+
+void nomp_python_end_at_exit(void) {
+  static int times = 0;
+  if (owner && __atomic_fetch_add(&times, 1, __ATOMIC_ACQ_REL) < 8) atexit(end_as_python);
 }
 
 int nomp_python_start(void) {
