@@ -13,15 +13,12 @@ from multiprocessing import get_context
 import pytest
 import run
 import sabotage
-from c_statements import FEATURES
 from generate import generate
 from shrink import shrink
 from tree import block, expr, number, stmt
 
 COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "12"))
 FIRST = 5000
-SURE = FEATURES - {"while", "do", "switch", "wide extents"}
-"""What these programs may have; the rest waits for the cases in `test_found.BROKEN`."""
 BOUND = 20
 """Programs within which each sabotage must show."""
 
@@ -33,7 +30,7 @@ def test_the_same_seed_makes_the_same_program() -> None:
 
 def test_programs_print_what_gcc_alone_makes_them_print() -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn"), initializer=run.preload) as pool:
-        outcomes = list(pool.map(run.one, range(FIRST, FIRST + COUNT), [6] * COUNT, [None] * COUNT, [SURE] * COUNT))
+        outcomes = list(pool.map(run.one, range(FIRST, FIRST + COUNT), [6] * COUNT))
     assert not [(o.seed, o.failure) for o in outcomes if o.failure]
     assert sum(o.regions for o in outcomes if not o.dropped) > 4 * COUNT, run.report(outcomes)
 
@@ -43,7 +40,7 @@ def test_programs_print_what_gcc_alone_makes_them_print() -> None:
 def test_a_planted_bug_is_found(broken: Callable[[], None]) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as pool:
         for seed in range(FIRST, FIRST + BOUND):
-            outcome = pool.submit(run.one, seed, 8, broken, SURE).result()
+            outcome = pool.submit(run.one, seed, 8, broken).result()
             assert "status 99" not in outcome.kind, outcome.failure  # the sabotage itself failed
             if outcome.kind.startswith("mismatch"):
                 return
