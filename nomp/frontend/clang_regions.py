@@ -183,6 +183,8 @@ def _with_clauses(ctx: Context, region: Region, clauses: ForClauses) -> Region:
         region, alone = private.apply(region, shared, ctx.names.unique)
         if clauses.transforms:
             _refuse_shared_cells(ctx, region, shared - alone)
+    elif not kept:
+        kept = list(reductions.recognised(region))
     _check_last_values(ctx, region)
     return replace(region, clauses=Clauses(clauses.transforms, clauses.annotations, tuple(kept), jit))
 

@@ -25,6 +25,7 @@ from nomp.region import (
     Load,
     Param,
     Place,
+    Reduction,
     Region,
     Select,
     Stmt,
@@ -34,6 +35,7 @@ from nomp.region import (
     walk_expr,
 )
 
+_OPERATORS = ("+", "*", "min", "max", "&", "|", "^", "&&", "||")
 _COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -59,6 +61,27 @@ def apply(region: Region, clause: Clause) -> tuple[Region, str]:
         raise _misfit(clause, f"'{clause.variable}' is never written in this loop", "remove the clause")
     _check(region, param, clause)
     return region, param.name
+
+
+def recognised(region: Region) -> tuple[Reduction, ...]:
+    """The reductions that *region* does without a clause: integers with which it does nothing but accumulate.
+
+    Floating-point numbers are left alone: their sum in another order is another number, which only a clause allows.
+    """
+    found = []
+    for param in region.params:
+        if param.kind == "cell" and not is_float(param.dtype):
+            ops = (op for op in _OPERATORS if _fits(region, param, op))
+            found += [Reduction(param.name, op) for op in list(ops)[:1]]
+    return tuple(found)
+
+
+def _fits(region: Region, param: Param, op: str) -> bool:
+    try:
+        _check(region, param, Clause(param.host, op, region.span(NOWHERE)))
+    except NompError:
+        return False
+    return True
 
 
 def _misfit(clause: Clause, message: str, advice: str) -> NompError:
