@@ -13,7 +13,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from nomp.arithmetic import is_float, is_signed, limits
-from nomp.region import Binary, Cast, Const, Expr, Load, Unary, Var, walk_expr
+from nomp.region import Binary, Cast, Const, Expr, Load, Unary, Var
+from nomp.walks import walk_expr
 
 _LARGEST = limits("int64")[1]
 

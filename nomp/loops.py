@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from nomp.affine import Affine, Scope, preserves_value
 from nomp.arithmetic import bits, cast, convert
 from nomp.diagnostics import error
-from nomp.region import Binary, Const, Expr, For, Region, Select, Var, walk
+from nomp.region import Binary, Const, Expr, For, Region, Select, Var
+from nomp.walks import walk
 
 INDEX = "int64"
 _ZERO = Const(0, INDEX)

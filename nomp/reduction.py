@@ -15,7 +15,8 @@ from typing import Any
 from nomp.arithmetic import cast, is_float, is_launch_expr
 from nomp.device_source import Scratch
 from nomp.loops import INDEX, signed_step, trip_count
-from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Select, Stmt, Var, walk
+from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Select, Stmt, Var
+from nomp.walks import walk
 
 _START = {"+": 0, "^": 0, "*": 1}
 """Where an accumulator starts; every other operator is idempotent, and starts with the variable's own value."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -379,66 +378,3 @@ register_nodes(
     Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, While, Case, Switch,
     Return, Break, Continue, Function, Param, Script, Reduction, Clauses, Region,
 )  # fmt: skip
-
-# ------------------------------------------------------------------------------------------------------- walks
-
-
-def operands(expr: Expr) -> tuple[Expr, ...]:
-    """The direct subexpressions of *expr*, in evaluation order."""
-    match expr:
-        case Load(index=index):
-            return index
-        case Unary(operand=operand) | Cast(operand=operand):
-            return (operand,)
-        case Binary(left=left, right=right):
-            return (left, right)
-        case Select(cond=cond, then=then, other=other):
-            return (cond, then, other)
-        case Call(args=args):
-            return args
-    return ()
-
-
-def walk_expr(expr: Expr) -> Iterator[Expr]:
-    """*expr* and all its subexpressions, outermost first."""
-    yield expr
-    for operand in operands(expr):
-        yield from walk_expr(operand)
-
-
-def walk(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """All statements of *body*, nested ones included, in program order."""
-    for stmt in body:
-        yield stmt
-        for part in bodies(stmt):
-            yield from walk(part)
-
-
-def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
-    """The statement lists inside *stmt*."""
-    match stmt:
-        case For(body=body) | While(body=body):
-            return (body,)
-        case If(then=then, other=other):
-            return then, other
-        case Switch(cases=cases):
-            return tuple(case.body for case in cases)
-    return ()
-
-
-def expressions(stmt: Stmt) -> tuple[Expr, ...]:
-    """The expressions that *stmt* itself evaluates (a written element's index, but not nested statements)."""
-    match stmt:
-        case Assign(target=Load(index=index), value=value):
-            return (*index, value)
-        case Assign(value=value):
-            return (value,)
-        case Declare(shape=shape, init=init):
-            return (*shape, init) if init is not None else shape
-        case If(cond=cond) | While(cond=cond):
-            return (cond,)
-        case Switch(value=value) | Return(value=value):
-            return (value,)
-        case For(lower=lower, upper=upper, step=step):
-            return (lower, upper, step)
-    return ()

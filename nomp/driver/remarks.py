@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from nomp import reduction
 from nomp.diagnostics import Diagnostic
-from nomp.region import For, Region, walk
+from nomp.region import For, Region
+from nomp.walks import walk
 
 
 def remark(region: Region) -> Diagnostic:

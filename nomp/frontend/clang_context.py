@@ -14,7 +14,8 @@ from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
 from nomp.frontend.clang_elements import Element
-from nomp.region import NOWHERE, Call, Expr, Function, Load, Param, Place, Stmt, Var, walk_expr
+from nomp.region import NOWHERE, Call, Expr, Function, Load, Param, Place, Stmt, Var
+from nomp.walks import walk_expr
 
 Key = tuple[Any, ...]  # a variable (`clang_ast.key`), followed by the members on the way to what is meant
 

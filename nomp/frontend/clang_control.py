@@ -41,10 +41,8 @@ from nomp.region import (
     Unary,
     Var,
     While,
-    expressions,
-    walk,
-    walk_expr,
 )
+from nomp.walks import expressions, walk, walk_expr
 
 _TRUE = Const(1, "int32")
 

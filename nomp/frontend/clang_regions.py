@@ -25,21 +25,8 @@ from nomp.frontend.clang_types import dtype_of
 from nomp.frontend.clang_writer import Writer
 from nomp.pragma import ForClauses
 from nomp.pragma import Name as JitName
-from nomp.region import (
-    NOWHERE,
-    Assign,
-    Clauses,
-    Load,
-    Param,
-    Place,
-    Reduction,
-    Region,
-    Stmt,
-    Var,
-    expressions,
-    walk,
-    walk_expr,
-)
+from nomp.region import NOWHERE, Assign, Clauses, Load, Param, Place, Reduction, Region, Stmt, Var
+from nomp.walks import expressions, walk, walk_expr
 
 
 def translate(

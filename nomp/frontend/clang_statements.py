@@ -24,7 +24,8 @@ from nomp.frontend.clang_expressions import effect, location, pointee, spot_of_p
 from nomp.frontend.clang_initialisers import fill, initial
 from nomp.frontend.clang_types import arithmetic_type, converted, dtype_of, is_pointer, is_record, layout_of, promoted
 from nomp.frontend.clang_writer import Statements, Writer
-from nomp.region import Assign, Binary, Const, Declare, Expr, Load, Stmt, Var, walk_expr
+from nomp.region import Assign, Binary, Const, Declare, Expr, Load, Stmt, Var
+from nomp.walks import walk_expr
 
 
 def translate(writer: Writer, cursor: Cursor) -> Statements:

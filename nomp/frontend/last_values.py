@@ -10,21 +10,8 @@ from collections.abc import Iterator
 
 from nomp.frontend.jumps import own
 from nomp.loops import last_value, signed_step, trip_count
-from nomp.region import (
-    Binary,
-    Break,
-    Cast,
-    Const,
-    Expr,
-    For,
-    Load,
-    Select,
-    Stmt,
-    Var,
-    bodies,
-    expressions,
-    walk_expr,
-)
+from nomp.region import Binary, Break, Cast, Const, Expr, For, Load, Select, Stmt, Var
+from nomp.walks import bodies, expressions, walk_expr
 
 
 def unknown(body: tuple[Stmt, ...], known: frozenset[str], *, conditional: bool = False) -> Iterator[tuple[For, str]]:

@@ -22,22 +22,8 @@ from typing import Any
 from nomp.frontend import jumps
 from nomp.frontend.reductions import rewritten
 from nomp.loops import is_last
-from nomp.region import (
-    Assign,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    If,
-    Load,
-    Region,
-    Stmt,
-    Switch,
-    Var,
-    While,
-    expressions,
-    walk_expr,
-)
+from nomp.region import Assign, Continue, Declare, Expr, For, If, Load, Region, Stmt, Switch, Var, While
+from nomp.walks import expressions, walk_expr
 
 
 def apply(region: Region, names: set[str], unique: Callable[[str], str]) -> tuple[Region, set[str]]:

@@ -30,10 +30,8 @@ from nomp.region import (
     Select,
     Stmt,
     Var,
-    expressions,
-    walk,
-    walk_expr,
 )
+from nomp.walks import expressions, walk, walk_expr
 
 _OPERATORS = ("+", "*", "min", "max", "&", "|", "^", "&&", "||")
 _COMPARED = {"min": ("<", "<="), "max": (">", ">=")}

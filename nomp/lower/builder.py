@@ -24,7 +24,8 @@ from nomp.device_source import Value, Variant
 from nomp.loops import INDEX, Header, header
 from nomp.lower.expressions import Name, Speller, constant
 from nomp.lower.target import loopy_dtype
-from nomp.region import Declare, Expr, For, Param, Region, Stmt, Var, walk
+from nomp.region import Declare, Expr, For, Param, Region, Stmt, Var
+from nomp.walks import walk
 
 _MEMORY = "*"
 """Stands for all arrays at once where they may overlap; no C name is like it."""

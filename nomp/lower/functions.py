@@ -14,7 +14,8 @@ from loopy.kernel.function_interface import ScalarCallable
 
 from nomp.lower.ctext import QUALIFIERS, TYPES, Writer
 from nomp.lower.target import loopy_dtype
-from nomp.region import Declare, Function, walk
+from nomp.region import Declare, Function
+from nomp.walks import walk
 
 
 class ProgramFunction(ScalarCallable):  # type: ignore[misc]

@@ -19,7 +19,8 @@ from pymbolic import var
 from nomp.loops import INDEX
 from nomp.lower.builder import Builder, Context
 from nomp.lower.ctext import TYPES, Writer
-from nomp.region import Assign, Declare, Expr, For, Load, Stmt, Var, While, expressions, walk, walk_expr
+from nomp.region import Assign, Declare, Expr, For, Load, Stmt, Var, While
+from nomp.walks import expressions, walk, walk_expr
 
 
 @dataclass(frozen=True, slots=True)

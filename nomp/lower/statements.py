@@ -19,23 +19,8 @@ from nomp.loops import INDEX
 from nomp.lower.builder import Builder, Context, guarded
 from nomp.lower.expressions import COMPARISONS, constant
 from nomp.lower.opaque import carry
-from nomp.region import (
-    Assign,
-    Binary,
-    Break,
-    Continue,
-    Declare,
-    Expr,
-    For,
-    If,
-    Load,
-    Stmt,
-    Switch,
-    Var,
-    While,
-    operands,
-    walk_expr,
-)
+from nomp.region import Assign, Binary, Break, Continue, Declare, Expr, For, If, Load, Stmt, Switch, Var, While
+from nomp.walks import operands, walk_expr
 
 _WITH_CALLS = DependencyMapper(include_calls=True)
 _FALSE, _TRUE = constant(0, "int32"), constant(1, "int32")

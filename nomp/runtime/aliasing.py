@@ -18,8 +18,9 @@ from math import gcd
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES, Number
-from nomp.region import Assign, Expr, Load, Param, Region, expressions, walk, walk_expr
+from nomp.region import Assign, Expr, Load, Param, Region
 from nomp.runtime.ranges import Interval, counters, interval, needs_ranges, nothing_wraps
+from nomp.walks import expressions, walk, walk_expr
 
 
 @dataclass(frozen=True, slots=True)

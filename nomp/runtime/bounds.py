@@ -16,26 +16,8 @@ from dataclasses import dataclass
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.diagnostics import NompError, error
 from nomp.loops import last_value, trip_count
-from nomp.region import (
-    Assign,
-    Binary,
-    Break,
-    Const,
-    Continue,
-    Expr,
-    For,
-    Load,
-    Param,
-    Place,
-    Region,
-    Select,
-    Stmt,
-    Var,
-    expressions,
-    operands,
-    walk,
-    walk_expr,
-)
+from nomp.region import Assign, Binary, Break, Const, Continue, Expr, For, Load, Param, Place, Region, Select, Stmt, Var
+from nomp.walks import expressions, operands, walk, walk_expr
 
 _ONE = Const(1, "int64")
 

@@ -12,23 +12,8 @@ from nomp.affine import preserves_value
 from nomp.arithmetic import Number, evaluate, is_float, is_signed, limits
 from nomp.device_source import Variant
 from nomp.loops import last_value, signed_step, trip_count
-from nomp.region import (
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    For,
-    Load,
-    Region,
-    Stmt,
-    Unary,
-    Var,
-    bodies,
-    expressions,
-    walk,
-    walk_expr,
-)
+from nomp.region import Assign, Binary, Cast, Const, Expr, For, Load, Region, Stmt, Unary, Var
+from nomp.walks import bodies, expressions, walk, walk_expr
 
 Interval = tuple[int, int]
 _LARGEST = limits("int64")[1]

@@ -12,7 +12,8 @@ from itertools import product
 from pathlib import Path
 
 from nomp import pipeline
-from nomp.region import Assign, Binary, Call, Cast, Expr, For, Region, Stmt, Unary, expressions, walk, walk_expr
+from nomp.region import Assign, Binary, Call, Cast, Expr, For, Region, Stmt, Unary
+from nomp.walks import expressions, walk, walk_expr
 
 FILE = "coverage.txt"
 _NODES = ["Const", "Var", "Load", "Unary", "Binary", "Cast", "Select", "Call", "Assign", "Declare", "If", "For",

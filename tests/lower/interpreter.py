@@ -27,8 +27,8 @@ from nomp.region import (
     Switch,
     Var,
     While,
-    operands,
 )
+from nomp.walks import operands
 
 
 class Returned(Exception):
