@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < N; i++) {
     if (k[i] > 3)
       packed[count++] = i;
-    m[i] = c[i] = b[i] = a[i] * 33.5;
+    m[i] = c[i] = (int)(b[i] = a[i] * 33.5);
     int left = k[i], sum = 0;
     while (left-- > 0)
       sum += left;
