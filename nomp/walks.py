@@ -85,3 +85,16 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
         case For(lower=lower, upper=upper, step=step):
             return (lower, upper, step)
     return ()
+
+
+def mentioned(stmt: Stmt) -> tuple[Expr, ...]:
+    """The expressions of *stmt* itself, and the variable or element that it writes."""
+    return (*expressions(stmt), stmt.target) if isinstance(stmt, Assign) else expressions(stmt)
+
+
+def loads(stmt: Stmt) -> Iterator[Load]:
+    """The array elements that *stmt* itself reads or writes."""
+    for expr in mentioned(stmt):
+        for node in walk_expr(expr):
+            if isinstance(node, Load):
+                yield node

@@ -31,7 +31,7 @@ from nomp.region import (
     Stmt,
     Var,
 )
-from nomp.walks import expressions, walk, walk_expr
+from nomp.walks import mentioned, walk, walk_expr
 
 _OPERATORS = ("+", "*", "min", "max", "&", "|", "^", "&&", "||")
 _COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
@@ -138,11 +138,9 @@ def _check_subscripts(region: Region, index: tuple[Expr, ...], clause: Clause) -
 
 
 def _mentioned(stmt: Stmt) -> Iterator[Expr]:
-    """All expressions in *stmt* itself, a written element included."""
-    for expr in expressions(stmt):
+    """All expressions and subexpressions in *stmt* itself, a written element included."""
+    for expr in mentioned(stmt):
         yield from walk_expr(expr)
-    if isinstance(stmt, Assign):
-        yield stmt.target
 
 
 def _flat(index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> Expr:

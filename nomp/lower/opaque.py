@@ -7,7 +7,7 @@ Schedules may reorder the loops around it as far as its reads and writes allow, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,8 +19,8 @@ from pymbolic import var
 from nomp.loops import INDEX
 from nomp.lower.builder import Builder, Context
 from nomp.lower.ctext import TYPES, Writer
-from nomp.region import Assign, Declare, Expr, For, Load, Stmt, Var, While
-from nomp.walks import expressions, walk, walk_expr
+from nomp.region import Assign, Declare, For, Load, Stmt, Var, While
+from nomp.walks import mentioned, walk, walk_expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _touched_by(stmt: Stmt) -> Touched:
     """What *stmt* touches outside itself: its own scalars are left out."""
     inside = tuple(walk((stmt,)))
     own = {s.name for s in inside if isinstance(s, Declare)} | {s.iname for s in inside if isinstance(s, For)}
-    nodes = [node for s in inside for expr in _touched(s) for node in walk_expr(expr)]
+    nodes = [node for s in inside for expr in mentioned(s) for node in walk_expr(expr)]
     targets = [s.target for s in inside if isinstance(s, Assign)]
     arrays = tuple(s for s in inside if isinstance(s, Declare) and s.shape)
     return Touched(
@@ -97,9 +97,3 @@ def _touched_by(stmt: Stmt) -> Touched:
         {t.name if isinstance(t, Var) else t.array for t in targets} - (own - {a.name for a in arrays}),
         arrays,
     )
-
-
-def _touched(stmt: Stmt) -> Iterator[Expr]:
-    yield from expressions(stmt)
-    if isinstance(stmt, Assign):
-        yield stmt.target

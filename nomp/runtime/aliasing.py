@@ -18,9 +18,9 @@ from math import gcd
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES, Number
-from nomp.region import Assign, Expr, Load, Param, Region
+from nomp.region import Expr, Load, Param, Region
 from nomp.runtime.ranges import Interval, counters, interval, needs_ranges, nothing_wraps
-from nomp.walks import expressions, walk, walk_expr
+from nomp.walks import loads, walk, walk_expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,7 @@ def _bare(expr: Expr) -> str:
 
 
 def _loads(region: Region, names: set[str]) -> Iterator[Load]:
-    for stmt in walk(region.body):
-        for expr in (*expressions(stmt), *((stmt.target,) if isinstance(stmt, Assign) else ())):
-            for node in walk_expr(expr):
-                if isinstance(node, Load) and node.array in names:
-                    yield node
+    return (load for stmt in walk(region.body) for load in loads(stmt) if load.array in names)
 
 
 def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.diagnostics import NompError, error
 from nomp.loops import last_value, trip_count
-from nomp.region import Assign, Binary, Break, Const, Continue, Expr, For, Load, Param, Place, Region, Select, Stmt, Var
-from nomp.walks import expressions, operands, walk, walk_expr
+from nomp.region import Binary, Break, Const, Continue, Expr, For, Load, Param, Place, Region, Select, Stmt, Var
+from nomp.walks import mentioned, operands, walk, walk_expr
 
 _ONE = Const(1, "int64")
 
@@ -77,7 +77,7 @@ def check(
 def _certain(body: tuple[Stmt, ...], loops: tuple[For, ...]) -> Iterator[tuple[Load, Place, tuple[For, ...]]]:
     """The array accesses that happen whatever the data are, with the loops around them."""
     for stmt in body:
-        for expr in (*expressions(stmt), *((stmt.target,) if isinstance(stmt, Assign) else ())):
+        for expr in mentioned(stmt):
             for load in _certain_loads(expr):
                 yield load, load.place if load.place.line else stmt.place, loops
         if isinstance(stmt, For) and not any(isinstance(s, Break | Continue) for s in walk(stmt.body)):

@@ -12,8 +12,8 @@ from nomp.affine import preserves_value
 from nomp.arithmetic import Number, evaluate, is_float, is_signed, limits
 from nomp.device_source import Variant
 from nomp.loops import last_value, signed_step, trip_count
-from nomp.region import Assign, Binary, Cast, Const, Expr, For, Load, Region, Stmt, Unary, Var
-from nomp.walks import bodies, expressions, walk, walk_expr
+from nomp.region import Binary, Cast, Const, Expr, For, Region, Stmt, Unary, Var
+from nomp.walks import bodies, loads, walk, walk_expr
 
 Interval = tuple[int, int]
 _LARGEST = limits("int64")[1]
@@ -38,10 +38,8 @@ def _index_positions(body: tuple[Stmt, ...]) -> Iterator[Expr]:
     for stmt in walk(body):
         if isinstance(stmt, For):
             yield from (stmt.lower, stmt.upper)
-        for expr in (*expressions(stmt), *((stmt.target,) if isinstance(stmt, Assign) else ())):
-            for node in walk_expr(expr):
-                if isinstance(node, Load):
-                    yield from node.index
+        for load in loads(stmt):
+            yield from load.index
 
 
 def _may_wrap(node: Expr) -> bool:
@@ -96,9 +94,7 @@ def _loop_holds(loop: For, known: Mapping[str, Interval]) -> bool:
 
 
 def _holds(stmt: Stmt, known: Mapping[str, Interval]) -> bool:
-    exprs = (*expressions(stmt), stmt.target) if isinstance(stmt, Assign) else expressions(stmt)
-    loads = (node for expr in exprs for node in walk_expr(expr) if isinstance(node, Load))
-    return all(_fits(index, known) for load in loads for index in load.index)
+    return all(_fits(index, known) for load in loads(stmt) for index in load.index)
 
 
 def _fits(expr: Expr, known: Mapping[str, Interval]) -> bool:
