@@ -45,8 +45,7 @@ def generate(
 ) -> DeviceSource:  # fmt: skip
     """The device source of *kernel*, with *jit* parameters fixed.  *scratch* names arrays that are no parameters."""
     fixed, open_values = _fixed(values, jit)
-    if fixed:
-        kernel = _without_empty_loops(lp.fix_parameters(kernel, **fixed))
+    kernel = _without_empty_loops(lp.fix_parameters(kernel, **fixed) if fixed else kernel)
     kernel, original = legal(_without_needless_barriers(_with_valid_priorities(kernel)))
     if not kernel.default_entrypoint.instructions:
         return DeviceSource(kernel.default_entrypoint.name, dialect, "/* nothing to do */", (), (), ())
@@ -121,7 +120,7 @@ def _is_unclear(entry: lp.LoopKernel, insn: Any) -> bool:
 
 
 def _without_empty_loops(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
-    """*kernel* without what never runs, now that jit values are known: loopy makes no loops of empty domains."""
+    """*kernel* without what never runs, whatever the parameters are: loopy makes no loops of empty domains."""
     entry = kernel.default_entrypoint
     idle = {
         insn.id

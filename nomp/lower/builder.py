@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import islpy as isl
 import loopy as lp
 from loopy.symbolic import get_dependencies
 from pymbolic import primitives as p
@@ -35,13 +34,12 @@ _MEMORY = "*"
 class Context:
     """Where a statement stands.
 
-    *within*: the inames around it, *domain* their constraints, *anchor* the innermost of them whose bounds depend on
-    others.  *guard*: the predicates on it.  *bounds*: the device scalars that the domain needs.  *leave* are the flags
-    that ``break`` clears, *skip* those that ``continue`` clears.
+    *within*: the inames around it, *anchor* the innermost of them whose bounds depend on others.  *guard*: the
+    predicates on it.  *bounds*: the device scalars that the domains need.  *leave* are the flags that ``break`` clears,
+    *skip* those that ``continue`` clears.
     """
 
     within: tuple[str, ...] = ()
-    domain: tuple[str, ...] = ()
     anchor: str | None = None
     guard: frozenset[Any] = frozenset()
     bounds: frozenset[str] = frozenset()
@@ -193,14 +191,12 @@ class Builder:
         if not shape:
             self.names[name] = Name(var(name), dtype)
 
-    def loop(self, loop: For, context: Context) -> Context | None:
-        """Open *loop*: its domain, its counter; the context of its body, None if that never runs."""
+    def loop(self, loop: For, context: Context) -> Context:
+        """Open *loop*: its domain, its counter; the context of its body."""
         head = header(loop, Scope(self.forms, self.stable, self.wide, self.variant.no_wrap), self.fresh)
         for name, expr in head.computed:
             self._compute(name, expr, context)
-        within, domain = (*context.within, loop.iname), (*context.domain, head.constraints)
-        if _is_empty(within, domain, self.forms):
-            return None
+        within = (*context.within, loop.iname)
         on_device = {name for name, _ in head.computed if name in self.temporaries}
         parameters = set(head.parameters)
         dependent = bool(on_device or parameters & set(context.within))
@@ -210,7 +206,7 @@ class Builder:
         self._counter(loop, head)
         self.priorities |= {within} if len(within) > 1 else set()
         anchor = loop.iname if dependent else context.anchor
-        return replace(context, within=within, domain=domain, anchor=anchor, bounds=context.bounds | on_device)
+        return replace(context, within=within, anchor=anchor, bounds=context.bounds | on_device)
 
     def _compute(self, name: str, expr: Expr, context: Context) -> None:
         """Make the scalar *name*: at launch if it can be, else on the device (0, so no trips, under a false guard)."""
@@ -241,12 +237,6 @@ class Builder:
         names = {*head.parameters, *(name for name, _ in head.computed), *(head.base.terms if head.base else ())}
         if names <= self.stable | {loop.iname}:
             self.stable.add(loop.iname)
-
-def _is_empty(within: tuple[str, ...], domain: tuple[str, ...], forms: Iterable[str]) -> bool:
-    """Whether no values of the parameters give the nest an iteration (loopy makes no loops of empty domains)."""
-    parameters = ", ".join(sorted(set(forms) - set(within)))
-    return bool(isl.Set(f"[{parameters}] -> {{ [{', '.join(within)}] : {' and '.join(domain)} }}").is_empty())
-
 
 def guarded(context: Context, value: Any, otherwise: Any) -> Any:
     """*value* where the guard of *context* holds, else *otherwise*."""

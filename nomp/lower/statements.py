@@ -126,8 +126,7 @@ def _keep(builder: Builder, condition: Any, context: Context) -> Any:
 
 def _for(builder: Builder, loop: For, context: Context) -> None:
     inner = builder.loop(loop, context)
-    if inner is not None:
-        lower_body(builder, loop.body, _flags(builder, loop, context, inner))
+    lower_body(builder, loop.body, _flags(builder, loop, context, inner))
 
 
 def _flags(builder: Builder, loop: For, outer: Context, inner: Context) -> Context:
