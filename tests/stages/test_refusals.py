@@ -1,0 +1,114 @@
+"""The full text of what `pipeline` refuses: schedules that cannot be compiled, races, arrays that overlap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from nomp_backends.opencl import OpenCLBackend
+
+from nomp import pipeline
+from nomp.config import Settings
+from nomp.device_source import DeviceSource, Variant
+from nomp.diagnostics import Diagnostic, NompError
+from nomp.frontend import clang
+from nomp.region import Assign, Call, Const, Load, Param, Region, Var
+
+SCRIPT = """import loopy as lp
+def spread(knl, context):
+    return lp.tag_inames(knl, {"i": "g.0"})
+def twice(knl, context):
+    return lp.tag_inames(knl, {"i": "l.0", "j": "l.0"})
+"""
+
+
+USUAL = Variant(no_wrap=True)
+
+
+def compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, variant: Variant = USUAL
+) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
+    """The region of the C file *name* that holds *text*, compiled for the first OpenCL device."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text)
+    Path("script.py").write_text(SCRIPT)
+    (file,) = clang.parse(name, [])
+    region = file.directives[0].region
+    assert region is not None
+    (info, *_), *_ = OpenCLBackend().devices()
+    return pipeline.compile(region, info, {}, variant, Settings())
+
+
+def test_a_kernel_that_loopy_cannot_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """void f(int n, double *a) {
+#pragma nomp for transform("script", "twice")
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 4; j++)
+      a[4 * i + j] = 0;
+}
+"""
+    with pytest.raises(NompError) as caught:
+        compiled(tmp_path, monkeypatch, "kernel.c", text)
+    first, *rest = str(caught.value).splitlines()
+    assert first.startswith("kernel.c:2:18: error: the kernel that 'script.twice' made cannot be compiled: ")
+    assert first.endswith(" [N320]")
+    assert rest == [
+        '    2 | #pragma nomp for transform("script", "twice")',
+        "      |                  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~",
+        "help: see what the script gets with 'nomp cc --emit loopy'",
+    ]
+
+
+def test_a_variable_that_every_iteration_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """double f(int n, const double *a) {
+  double sum = 0;
+#pragma nomp for transform("script", "spread") reduce("sum", "+")
+  for (int i = 0; i < n; i++) {
+    if (a[i] > 0)
+      sum += a[i];
+  }
+  return sum;
+}
+"""
+    with pytest.raises(NompError) as caught:
+        compiled(tmp_path, monkeypatch, "sum.c", text)
+    assert str(caught.value) == (
+        "sum.c:6:7: error: loop 'i' cannot run in parallel: every iteration writes 'sum' [N401]\n"
+        "    6 |       sum += a[i];\n"
+        "      |       ^~~\n"
+        "sum.c:3:18: note: 'script.spread' made it parallel\n"
+        '    3 | #pragma nomp for transform("script", "spread") reduce("sum", "+")\n'
+        "      |                  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "help: leave 'i' sequential, or name 'sum' in a reduce clause and leave the reduction unmapped"
+    )
+
+
+def test_arrays_that_may_overlap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """void f(int n, double *to, const double *from) {
+#pragma nomp for transform("script", "spread")
+  for (int i = 0; i < n; i++)
+    to[i] = from[i];
+}
+"""
+    source, (warning,) = compiled(tmp_path, monkeypatch, "shift.c", text, Variant(no_wrap=True, aliased=True))
+    assert "gid(0)]" not in source.text
+    assert warning.render() == (
+        "shift.c:3:3: warning: arrays of kernel '_nomp_kernel_l2' may overlap in this launch: its script is not used "
+        "[N402]\n"
+        "    3 |   for (int i = 0; i < n; i++)\n"
+        "      |   ^~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "help: give the kernel arrays that are apart; it runs in the order of the source, in one work item, until then"
+    )
+
+
+def test_a_region_that_loopy_cannot_compile() -> None:
+    """A function that no table knows: front ends refuse it before."""
+    cell = Load("a", (Const(0, "int64"),), "float64")
+    body = (Assign(cell, Call("mystery", (Var("x", "float64"),), "float64")),)
+    params = (Param("x", "float64"), Param("a", "float64", "array", shape=(None,)))
+    (info, *_), *_ = OpenCLBackend().devices()
+    with pytest.raises(NompError) as caught:
+        pipeline.compile(Region("odd", "none.c", 7, params, body), info, {}, Variant(), Settings())
+    message = str(caught.value)
+    assert message.startswith("none.c:7:1: error: no code can be generated for kernel 'odd': ")
+    assert message.splitlines()[0].endswith(" [N520]")
