@@ -5,21 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from c_types import (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    INT,
-    INTEGERS,
-    LONG,
-    UINT,
-    ULONG,
-    CType,
-    Value,
-    common,
-    converted,
-    promoted,
-)
+from c_structs import Records
+from c_types import BOOL, DOUBLE, FLOAT, INT, INTEGERS, LONG, UINT, ULONG, CType, Value, common, converted, promoted
 from tree import Node, expr, fixed, number
 
 
@@ -28,7 +15,8 @@ class Array:
     """An array as a region sees it: elements *low* to *high* (exclusive) of *name* may be used.
 
     *columns* is the row length of a two-dimensional array.  *held* is the interval of the elements.  *writable* and
-    *readable* say what may be done with it; a *loose* one takes results that may differ in the last bits.
+    *readable* say what may be done with it; a *loose* one takes results that may differ in the last bits.  *member*
+    (``.x``) is the one that is meant of an array of structs; then *columns* is the length of a member array.
     """
 
     name: str
@@ -40,6 +28,7 @@ class Array:
     writable: bool = True
     readable: bool = True
     loose: bool = False
+    member: str = ""
 
     @property
     def values(self) -> tuple[int, int]:
@@ -50,18 +39,20 @@ class Array:
 class Scope:
     """What a statement may use.
 
-    *values* are scalars and single elements, *counters* those that count loops, *places* scalars that may be written.
+    *values* are scalars and single elements, *counters* those that count loops, *places* scalars that may be written,
+    *records* whole structs.
     """
 
     values: list[Value] = field(default_factory=list)
     counters: list[Value] = field(default_factory=list)
     arrays: list[Array] = field(default_factory=list)
     places: list[tuple[Node, CType]] = field(default_factory=list)
+    records: list[Records] = field(default_factory=list)
 
     def inner(self, hidden: str = "") -> Scope:
         """A scope of its own for a block in this one, in which the name *hidden* means something else."""
         values, counters = ([v for v in some if str(v.node) != hidden] for some in (self.values, self.counters))
-        return Scope(values, counters, list(self.arrays), list(self.places))
+        return Scope(values, counters, list(self.arrays), list(self.places), list(self.records))
 
 
 class Expressions:
@@ -148,8 +139,11 @@ class Expressions:
         """An element of *array*, as something that can be assigned to."""
         index = self.subscript(scope, array.low, array.high)
         if array.columns:
-            return fixed(f"{array.name}[@][@]", index, self.subscript(scope, 0, array.columns))
+            return fixed(f"{array.name}[@]{array.member}[@]", index, self.subscript(scope, 0, array.columns))
         form = self.random.random()
+        if array.member:
+            name = f"({array.name} + (@))->{array.member[1:]}" if form < 0.1 else f"{array.name}[@]{array.member}"
+            return fixed(name, index)
         if form < 0.1:
             return fixed(f"*({array.name} + (@))", index)
         if form < 0.14 and array.low <= 0 < array.high:

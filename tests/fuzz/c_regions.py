@@ -12,8 +12,12 @@ from random import Random
 from c_expressions import Array, Scope
 from c_loops import Parameters
 from c_statements import Nest, Reduction, Statements
+from c_structs import WIDE, Records
 from c_types import BOOL, DOUBLE, FLOAT, FLOATS, INT, INT16, INTEGERS, LONG, TYPES, UINT, ULONG, CType, Value
 from tree import Node, block, expr, fixed, number, stmt
+
+REACH = 20
+"""The elements from each of its pointers on that an aliased region may use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,17 @@ class RegionCode:
 
 
 class Region:
-    """One region under construction; *make* makes its statements, *wholes* are the program's arrays."""
+    """One region under construction; *make* makes its statements, *wholes* and *records* are the program's arrays.
 
-    def __init__(self, make: Statements, wholes: list[Whole], features: frozenset[str], index: int) -> None:
+    An *aliased* region is called with arrays that overlap, too.
+    """
+
+    def __init__(self, make: Statements, wholes: list[Whole], records: list[Records], features: frozenset[str],
+                 index: int) -> None:  # fmt: skip
         self.make, self.random, self.wholes, self.index = make, make.random, wholes, index
-        self.inline = self.random.random() < 0.3
-        self.runs = 1 if self.inline else self.random.randint(1, 3)
+        self.aliased = "aliasing" in features and self.random.random() < 0.2
+        self.inline = not self.aliased and self.random.random() < 0.3
+        self.runs = 1 if self.inline else self.random.randint(3, 5) if self.aliased else self.random.randint(1, 3)
         self.parameters: list[tuple[str, list[str]]] = []
         self.before: list[Node] = []
         self.shows: list[Node] = []
@@ -60,6 +69,9 @@ class Region:
         self.nest = Nest(self._integers(), features)
         self._scalars()
         self._pass_arrays()
+        for some in records:
+            if self.random.random() < 0.4:
+                self._pass_records(some)
 
     # --------------------------------------------------------------------------------------------- parameters
 
@@ -100,9 +112,51 @@ class Region:
                                   Array("p->q", INT16, 0, 20, 0, (-10, 1000), False)]  # fmt: skip
 
     def _pass_arrays(self) -> None:
+        if self.aliased:
+            self.scope.arrays += [self._passed(whole) for whole in self.wholes[:2]]
+            self._pass_pointers()
+            return
         chosen = self.random.sample(self.wholes[4:], self.random.randint(2, 5))
         for whole in [*self.wholes[:4], *chosen]:
             self.scope.arrays.append(self._passed(whole))
+
+    def _pass_pointers(self) -> None:
+        """Two or three pointers that may be equal, or point into one array."""
+        ctype, count = self.random.choice([DOUBLE, INT]), self.random.randint(2, 3)
+        pool = [w.name for w in self.wholes if w.name.startswith("alias") and w.type == ctype]
+        calls = [self._pointers(pool, count) for _ in range(self.runs)]
+        for k in range(count):
+            writable = k == 0 or self.random.random() < 0.5
+            const = "" if writable else "const "
+            self.parameters.append((f"{const}{self.make.spelled(ctype)} *p{k}", [call[k] for call in calls]))
+            self.scope.arrays.append(Array(f"p{k}", ctype, 0, REACH, writable=writable))
+
+    def _pointers(self, pool: list[str], count: int) -> list[str]:
+        """What one call passes: arrays that are apart, or parts of one array and sometimes of another."""
+        if self.random.random() < 0.3:
+            return self.random.sample(pool, count)
+        name, other = self.random.sample(pool, 2)
+        shift = self.random.choice([0, 1, 1, 2, 5, 12, REACH])
+        made = [name, f"{name} + {shift}" if shift else name]
+        made += [self.random.choice([name, other, f"{name} + 1"])] * (count - 2)
+        self.random.shuffle(made)
+        return made
+
+    def _pass_records(self, records: Records) -> None:
+        """An array of structs, whole and as an array for each of its members."""
+        tag, name = records.struct.tag, records.name
+        if not self.inline and not (records.static and self.random.random() < 0.6):
+            if self.random.random() < 0.2:
+                records = replace(records, writable=False)
+            const = "" if records.writable else "const "
+            form = self.random.choice([f"*{name}", f"*restrict {name}", f"{name}[]"])
+            argument = name
+            if self.random.random() < 0.2:
+                argument, records = f"{name} + 3", replace(records, low=-3, high=records.high - 3)
+            self.parameters.append((f"{const}struct {tag} {form}", [argument] * self.runs))
+        self.scope.records.append(records)
+        self.scope.arrays += [Array(name, m.type, records.low, records.high, m.length, None, records.writable,
+                                    member=f".{m.name}") for m in records.struct.members]  # fmt: skip
 
     def _passed(self, whole: Whole) -> Array:
         """*whole* as this region sees it."""
@@ -178,8 +232,11 @@ class Region:
         counter = scope.counters[-1]
         owned = [a for a in scope.arrays if a.writable and counter.high - counter.low < a.high - max(a.low, 0)]
         scope.arrays = [replace(a, writable=False) for a in scope.arrays if a not in owned and a.readable]
+        own = {a.name: self.make.affine(counter, a.low, a.high) for a in owned}
+        scope.records = [replace(r, place=fixed(f"{r.name}[@]", own[r.name])) if r.name in own
+                         else replace(r, writable=False) for r in scope.records]  # fmt: skip
         for array in owned:
-            place = fixed(f"{array.name}[@]", self.make.affine(counter, array.low, array.high))
+            place = fixed(f"{array.name}[@]{array.member}", own[array.name])
             if array.columns:
                 scope.arrays.append(Array(str(place), array.type, 0, array.columns))
             elif not array.loose:
@@ -210,11 +267,11 @@ class Region:
             self.scope.counters.pop()
             return self.independent()
         self.scope.counters.append(inner.counter)
-        place = fixed(f"{array.name}[@][@]", make.affine(outer.counter, 0, array.high),
+        place = fixed(f"{array.name}[@]{array.member}[@]", make.affine(outer.counter, 0, array.high),
                       make.affine(inner.counter, 0, array.columns))  # fmt: skip
         scope = self.scope.inner()
         scope.arrays = [replace(a, writable=False) for a in scope.arrays if a is not array and a.readable]
-        scope.places = [(place, array.type)]
+        scope.places, scope.records = [(place, array.type)], []
         scope.values.append(Value(expr("@", place), array.type, *array.values))
         self.nest.depth, self.nest.features = 3, self.nest.features - {"early counters"}
         body = make.body(scope, self.nest, self.random.randint(1, 3))
@@ -231,6 +288,7 @@ class Region:
         pure = self.random.random() < 0.7
         if pure:
             scope.arrays = [replace(a, writable=False) for a in scope.arrays]
+            scope.records = [replace(r, writable=False) for r in scope.records]
             self.nest.features -= {"early counters"}
         body = self.make.body(scope, self.nest, self.random.randint(0 if pure else 1, 3))
         terms = [self.make.accumulation(scope, reduction) for reduction in self.nest.reductions]
@@ -257,7 +315,8 @@ class Region:
 
     def code(self) -> RegionCode:
         """A random region, with its function and its calls or as a block."""
-        make_loop = self.random.choices([self.ordered, self.independent, self.grid, self.reduction], [4, 3, 1, 3])[0]
+        weights = [2, 5, 0, 2] if self.aliased else [4, 3, 1, 3]
+        make_loop = self.random.choices([self.ordered, self.independent, self.grid, self.reduction], weights)[0]
         loop = make_loop()
         if self.random.random() < 0.2:
             self.clauses.append(stmt(f'name("kernel_{self.index}")'))
@@ -299,5 +358,4 @@ def flat(whole: Whole) -> str:
 
 
 def show(label: str, name: str, ctype: CType, text: str, size: int) -> str:
-    wide = {"%lld": "long long", "%llu": "unsigned long long", "%u": "unsigned", "%d": "int", "%a": "double"}
-    return f'SHOW("{label} {name}:", "{ctype.format}", {wide[ctype.format]}, {text}, {size});'
+    return f'SHOW("{label} {name}:", "{ctype.format}", {WIDE[ctype.format]}, {text}, {size});'

@@ -12,6 +12,7 @@ from random import Random
 
 from c_expressions import Array, Scope
 from c_loops import Loops, Parameters
+from c_structs import Records
 from c_types import DOUBLE, FLOATS, INTEGERS, TYPES, ULONG, CType, Value
 from tree import Node, block, expr, fixed, number, stmt
 
@@ -27,6 +28,8 @@ FEATURES = frozenset(
         "switch",
         "own functions",
         "wide extents",
+        "structs",
+        "aliasing",
     }
 )
 SHRINKING = ("+=", "-=", "%=", "/=", ">>=")
@@ -176,6 +179,42 @@ class Statements(Loops):
         scope.arrays.append(array)
         return [node]
 
+    # -------------------------------------------------------------------------------------------------- structs
+
+    def _record(self, scope: Scope, records: Records) -> Node:
+        """One of *records*."""
+        return records.place or fixed(f"{records.name}[@]", self.subscript(scope, records.low, records.high))
+
+    def local_struct(self, scope: Scope, nest: Nest) -> list[Node]:
+        """A struct of the body, filled from another one or by its initialiser."""
+        if not scope.records:
+            return []
+        records, name = self.random.choice(scope.records), f"v{self.made}"
+        self.made += 1
+        value = self._record(scope, records)
+        if self.random.random() < 0.4:
+            cells = [self.stored(self.any(scope, 1, m.type), m.type) for m in records.struct.members]
+            words = ["{@}" if member.length else "@" for member in records.struct.members]
+            value = fixed(f"{{{', '.join(words)}}}", *cells)
+        for member in records.struct.members:
+            text = f"{name}.{member.name}"
+            if member.length:
+                scope.arrays.append(Array(text, member.type, 0, member.length))
+            else:
+                scope.values.append(Value(fixed(text), member.type, *member.type.bound))
+                scope.places.append((fixed(text), member.type))
+        scope.records.append(Records(name, records.struct, 0, 1, place=fixed(name)))
+        return [stmt(f"struct {records.struct.tag} {name} = @;", value)]
+
+    def whole_struct(self, scope: Scope, nest: Nest) -> list[Node]:
+        """A struct assigned to another one."""
+        targets = [r for r in scope.records if r.writable]
+        if not targets:
+            return []
+        target = self.random.choice(targets)
+        source = self.random.choice([r for r in scope.records if r.struct == target.struct])
+        return [stmt("@ = @;", self._record(scope, target), self._record(scope, source))]
+
     # ---------------------------------------------------------------------------------------------- control flow
 
     def guard(self, scope: Scope, nest: Nest) -> list[Node]:
@@ -304,5 +343,5 @@ MAKERS: tuple[tuple[int, str, Callable[[Statements, Scope, Nest], list[Node]]], 
     (6, "", _plain), (3, "", Statements.update), (3, "", Statements.local), (1, "local array", Statements.local_array),
     (2, "", Statements.guard), (3, "", Statements.inner_loop), (1, "break", Statements.jump),
     (2, "", Statements.accumulate), (1, "while", Statements.while_loop), (1, "do", Statements.do_loop),
-    (1, "switch", Statements.switch),
+    (1, "switch", Statements.switch), (1, "structs", Statements.local_struct), (1, "structs", Statements.whole_struct),
 )  # fmt: skip

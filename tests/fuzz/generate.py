@@ -14,7 +14,8 @@ import sys
 from dataclasses import dataclass, replace
 from random import Random
 
-from c_regions import Region, RegionCode, Whole, flat, section, show
+import c_structs
+from c_regions import REACH, Region, RegionCode, Whole, flat, section, show
 from c_statements import FEATURES, Statements
 from c_types import BOOL, DOUBLE, FLOAT, FLOATS, INT, TYPEDEFS, TYPES, CType
 from tree import Node, block, fixed, stmt
@@ -40,6 +41,8 @@ struct box { int n; double w; unsigned char k; float x[16]; const short *q; };
   for (size_t k_ = 0; k_ < (size_t)(n); k_++) if ((n) <= 64) printf(" " format, (type)(a)[k_]); \\
   else sum_ = sum_ * 33 + (unsigned long long)(long long)(a)[k_]; \\
   if ((n) > 64) printf(" %llx", sum_); printf("\\n"); } while (0)
+#define SHOW_EACH(label, format, type, element, n) do { printf("%s", label); \\
+  for (size_t k_ = 0; k_ < (size_t)(n); k_++) printf(" " format, (type)(element)); printf("\\n"); } while (0)
 #define FILL(a, n, value) do { for (long k = 0; k < (long)(n); k++) (a)[k] = (value); } while (0)
 """
 )
@@ -113,12 +116,20 @@ class _Generator(Statements):
     def __init__(self, random: Random, features: frozenset[str]) -> None:
         super().__init__(random, features)
         self.wholes: list[Whole] = []
+        self.records: list[c_structs.Records] = []
 
     def program(self, count: int) -> Program:
         self.wholes = self._arrays()
-        regions = tuple(Region(self, self.wholes, self.features, number).code() for number in range(count))
-        outside = [self._declaration(w) for w in self.wholes if w.storage == "file"]
+        if "structs" in self.features:
+            self.records = [c_structs.made(self.random, n) for n in range(2)]
+        regions = tuple(
+            Region(self, self.wholes, self.records, self.features, number).code() for number in range(count)
+        )
+        outside = [c_structs.declared(self.random, r.struct) for r in self.records]
+        outside += [self._declaration(w) for w in self.wholes if w.storage == "file"]
+        outside += [_structs(r, "static ") for r in self.records if r.static]
         inside = [self._declaration(w) for w in self.wholes if w.storage != "file"]
+        inside += [_structs(r) for r in self.records if not r.static]
         return Program(block(*outside), regions, self._before(inside), self._after())
 
     # ------------------------------------------------------------------------------------------------ arrays
@@ -132,7 +143,11 @@ class _Generator(Statements):
             Whole("loose", self.random.choice(FLOATS), 40, 0, 0, 40, "main", loose=True),
         ]
         made = [self._array(f"a{n}", self.random.choice(TYPES)) for n in range(6)]
-        return [*fixed_ones, *made, self._array("b0", self.random.choice(FLOATS)), self._array("b1", INT)]
+        made += [self._array("b0", self.random.choice(FLOATS)), self._array("b1", INT)]
+        if "aliasing" in self.features:
+            made += [Whole(f"alias{t.name[0]}{n}", t, 2 * REACH, 0, 0, 2 * REACH, "main") for t in (DOUBLE, INT)
+                     for n in range(3)]  # fmt: skip
+        return [*fixed_ones, *made]
 
     def _array(self, name: str, ctype: CType) -> Whole:
         storage = self.random.choice(["main", "main", "file", "heap"])
@@ -156,7 +171,9 @@ class _Generator(Statements):
     def _before(self, declarations: list[Node]) -> Node:
         """The start of ``main``: arrays declared, filled and mapped."""
         fills = [stmt(f"FILL({flat(w)}, {w.size}, {self._filling(w)});") for w in self.wholes]
+        fills += [c_structs.filled(self.random, r) for r in self.records]
         maps = [stmt(f"#pragma nomp update(to : {section(self.random, w)})") for w in self.wholes]
+        maps += [stmt(f"#pragma nomp update(to : {r.name})") for r in self.records]
         box = [
             stmt("static const short q[20] = {1, -2, 3, 44, 5, -6, 7, 8, 9, -10, 11, 12, 13, 14, 1000, 16};"),
             stmt("struct box box = {9, 0.3, 200, {1, -2.5f, 3}, q}; const struct box *p = &box;"),
@@ -180,10 +197,17 @@ class _Generator(Statements):
         """The end of ``main``: everything copied back and printed."""
         changed = [w for w in self.wholes if w.writable]
         back = [stmt(f"#pragma nomp update(from : {section(self.random, w)})") for w in changed]
+        back += [stmt(f"#pragma nomp update(from : {r.name})") for r in self.records]
         if self.random.random() < 0.3:
             back.insert(0, stmt("#pragma nomp sync"))
         shows = [stmt(show("loose" if w.loose else "exact", w.name, w.type, flat(w), w.size)) for w in changed]
+        shows += [c_structs.shown(r) for r in self.records]
         return block(*back, stmt("#pragma nomp finalize"), *shows)
+
+
+def _structs(records: c_structs.Records, prefix: str = "") -> Node:
+    """The declaration of an array of structs."""
+    return stmt(f"{prefix}struct {records.struct.tag} {records.name}[{records.high}];")
 
 
 def main() -> None:

@@ -119,7 +119,8 @@ def _compare(text: str, folder: Path, sabotage: Sabotage | None) -> tuple[str, R
     codes = REFUSALS.findall(ran.errors) if "internal error" not in ran.errors else []
     if codes and ran.status == 1 and "Traceback" not in ran.errors and (ran.stage == "compile" or codes[-1] in LATE):
         return "refused", ran
-    found = re.search(r"\[(N\d+)\]|internal error: \w+(: '?[a-z_]+)?|\w+Error", ran.errors)
+    errors = re.sub(r".*: warning: .*", "", ran.errors)  # of arrays that may overlap, N402
+    found = re.search(r"\[(N\d+)\]|internal error: \w+(: '?[a-z_]+)?|\w+Error", errors)
     return f"{ran.stage}: status {ran.status}: {found.group() if found else 'no message'}", ran
 
 
