@@ -25,7 +25,7 @@ from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import Spot, is_member, member, spot, target
-from nomp.frontend.clang_types import converted, dtype_of, is_array, is_pointer, is_record, layout_of, promoted
+from nomp.frontend.clang_types import converted, dtype_of, is_address, is_record, layout_of, promoted
 from nomp.region import Binary, Const, Expr, Load, Select, Unary, Var
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -106,7 +106,7 @@ def _element(ctx: Context, cursor: Cursor) -> Element | Var:
         return _element(ctx, ast.children(cursor)[0])
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
         left, right = ast.children(cursor)
-        base, index = (left, right) if _points(left) else (right, left)
+        base, index = (left, right) if is_address(left.type) else (right, left)
         return _moved(ctx, cursor, pointee(ctx, base), _subscript(ctx, index))
     if ast.operator(cursor) == "*":
         return pointee(ctx, ast.children(cursor)[0])
@@ -120,10 +120,6 @@ def _moved(ctx: Context, cursor: Cursor, base: Element | Var, offset: Expr) -> E
         return base
     advice = "declare an array for it"
     raise ctx.refusal("N211", cursor, f"'{base.name}' is one variable, not an array", advice)
-
-
-def _points(cursor: Cursor) -> bool:
-    return is_pointer(cursor.type) or is_array(cursor.type)
 
 
 def _subscript(ctx: Context, cursor: Cursor) -> Expr:
@@ -189,8 +185,8 @@ def pointee(ctx: Context, cursor: Cursor) -> Element | Var:
 
 def _moved_pointer(ctx: Context, cursor: Cursor, operator: str) -> Element | Var:
     left, right = ast.children(cursor)
-    base, offset = (left, right) if _points(left) else (right, left)
-    if _points(offset):
+    base, offset = (left, right) if is_address(left.type) else (right, left)
+    if is_address(offset.type):
         return _not_an_array(ctx, cursor)
     distance = _subscript(ctx, offset)
     moved = distance if operator == "+" else offset_by("-", _ZERO, distance)
@@ -200,7 +196,8 @@ def _moved_pointer(ctx: Context, cursor: Cursor, operator: str) -> Element | Var
 def _cast_pointer(ctx: Context, cursor: Cursor) -> Element | Var:
     inner = ast.children(cursor)[-1]
     before, after = layout_of(ast.bare(inner).type), layout_of(cursor.type)
-    if _points(inner) and (before.dtype, before.extents[1:]) == (after.dtype, after.extents[1:]) and after.dtype:
+    same = (before.dtype, before.extents[1:]) == (after.dtype, after.extents[1:])
+    if is_address(inner.type) and same and after.dtype:
         return pointee(ctx, inner)
     advice = "declare a pointer of that type before the loop"
     raise ctx.refusal("N211", cursor, "a pointer cannot be converted to another type in a kernel", advice)
@@ -216,7 +213,7 @@ def _not_an_array(ctx: Context, cursor: Cursor) -> Element:
     _be_silent_if_refused(ctx, cursor)
     if cursor.kind in _KINDS:
         _unknown(ctx, cursor)
-    what = "this pointer" if _points(cursor) else "this"
+    what = "this pointer" if is_address(cursor.type) else "this"
     advice = "use elements a[i] of an array, or of a pointer that does not change in the loop"
     raise ctx.refusal("N211", cursor, f"{what} is not an array or an element of one", advice)
 
@@ -228,7 +225,7 @@ def _dtype(ctx: Context, cursor: Cursor) -> str:
     dtype = dtype_of(cursor.type)
     if dtype:
         return dtype
-    if _points(cursor):
+    if is_address(cursor.type):
         raise ctx.refusal("N211", cursor, "a pointer is used as a value", "use the elements that it points to")
     advice = "kernels compute with _Bool, integers, float and double"
     raise ctx.refusal("N210", cursor, f"type '{cursor.type.spelling}' cannot be used in a kernel", advice)
@@ -315,7 +312,7 @@ def _stored(ctx: Context, cursor: Cursor, what: str) -> Expr:
 
 
 def _operand(ctx: Context, cursor: Cursor, child: Cursor) -> Expr:
-    if _points(child):
+    if is_address(child.type):
         raise ctx.refusal("N211", cursor, "pointers are compared or subtracted", "compare subscripts instead")
     return value(ctx, child)
 

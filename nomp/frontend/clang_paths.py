@@ -12,7 +12,7 @@ from clang.cindex import CursorKind
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_context import Key
-from nomp.frontend.clang_types import is_pointer, is_record, is_unnamed
+from nomp.frontend.clang_types import is_address, is_pointer, is_record, is_unnamed
 
 _VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
 
@@ -58,7 +58,7 @@ def _member(cursor: Cursor) -> Path | None:
     base = path_of(ast.bare(inner)) if inner else None
     if base is None:
         return None
-    arrow = is_pointer(inner.type)
+    arrow = is_address(inner.type)
     if arrow and not is_pointer(base.type):
         return None  # of an array: one of its elements
     key = (*base.key, *(["*"] if arrow else []), cursor.spelling)

@@ -20,7 +20,7 @@ from nomp.frontend.clang_constants import is_table
 from nomp.frontend.clang_context import Context, Key
 from nomp.frontend.clang_elements import Element, folded, offset_by
 from nomp.frontend.clang_paths import Path, path_of
-from nomp.frontend.clang_types import is_array, is_pointer, is_record, is_unnamed, layout_of
+from nomp.frontend.clang_types import is_address, is_array, is_pointer, is_record, is_unnamed, layout_of
 from nomp.region import Binary, Const, Expr, Param
 
 Index = Callable[[Cursor], Expr]
@@ -122,7 +122,7 @@ def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int, 
 def is_member(ctx: Context, cursor: Cursor) -> bool:
     """Whether the lvalue *cursor* is a member of an array's element, or an element of such a member."""
     while cursor.kind != CursorKind.MEMBER_REF_EXPR:
-        pointers = [c for c in ast.children(cursor) if is_pointer(c.type) or is_array(c.type)]
+        pointers = [c for c in ast.children(cursor) if is_address(c.type)]
         if cursor.kind == CursorKind.PAREN_EXPR:
             pointers = ast.children(cursor)
         if not pointers or cursor.kind not in _STEPS:
@@ -146,10 +146,10 @@ def spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
     if cursor.kind == CursorKind.PAREN_EXPR:
         return spot(ctx, inner[0], index)
     if cursor.kind == CursorKind.MEMBER_REF_EXPR and inner:
-        base = target(ctx, inner[0], index) if is_pointer(inner[0].type) else spot(ctx, inner[0], index)
+        base = target(ctx, inner[0], index) if is_address(inner[0].type) else spot(ctx, inner[0], index)
         return base.field(cursor.referenced)
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
-        base, number = inner if is_pointer(inner[0].type) else inner[::-1]
+        base, number = inner if is_address(inner[0].type) else inner[::-1]
         return target(ctx, base, index).moved(index(number), cursor.type.get_size())
     if ast.operator(cursor) == "*":
         return target(ctx, inner[0], index)
@@ -166,11 +166,12 @@ def target(ctx: Context, cursor: Cursor, index: Index) -> Spot:
         element = layout_of(path.type).element
         if is_record(element):
             return Spot(path, f"({path.host})[0]", element)
-    if cursor.kind == CursorKind.UNEXPOSED_EXPR and is_array(inner[0].type):
-        return spot(ctx, inner[0], index).first()
+    held = ast.bare(cursor)
+    if cursor.kind == CursorKind.UNEXPOSED_EXPR and is_array(held.type) and held.kind != CursorKind.BINARY_OPERATOR:
+        return spot(ctx, held, index).first()
     if cursor.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
         return target(ctx, inner[0], index)
-    if operator in ("+", "-") and cursor.kind == CursorKind.BINARY_OPERATOR and is_pointer(cursor.type):
+    if operator in ("+", "-") and cursor.kind == CursorKind.BINARY_OPERATOR and is_address(cursor.type):
         return _moved(ctx, cursor, index, operator)
     if operator == "&":
         return spot(ctx, inner[0], index)
@@ -179,8 +180,10 @@ def target(ctx: Context, cursor: Cursor, index: Index) -> Spot:
 
 def _moved(ctx: Context, cursor: Cursor, index: Index, operator: str) -> Spot:
     left, right = ast.children(cursor)
-    base, number = (left, right) if is_pointer(left.type) else (right, left)
-    distance, size = index(number), cursor.type.get_canonical().get_pointee().get_size()
+    base, number = (left, right) if is_address(left.type) else (right, left)
+    whole = cursor.type.get_canonical()
+    distance = index(number)
+    size = (whole.get_pointee() if is_pointer(whole) else whole.element_type).get_size()
     return target(ctx, base, index).moved(distance, size if operator == "+" else -size)
 
 

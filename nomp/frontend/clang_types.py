@@ -65,6 +65,11 @@ def is_array(type_: Type) -> bool:
     return type_.get_canonical().kind in _ARRAYS
 
 
+def is_address(type_: Type) -> bool:
+    """Whether *type_* is a pointer, or an array, which is what libclang calls some parameters."""
+    return is_pointer(type_) or is_array(type_)
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What a pointer or array type holds.  *extents*: a number, None where C gives none, "" where it is a VLA's."""
