@@ -21,7 +21,7 @@ def pocl_platform(backend: OpenCLBackend) -> int:
     for number, devices in enumerate(backend.devices()):
         if devices and devices[0].platform == opencl.POCL:
             return number
-    pytest.skip("no PoCL here")
+    pytest.fail("PoCL, which comes with nomp, is not among the OpenCL platforms")
 
 
 def test_a_missing_linker_is_found_before_pocl_dies_of_it(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,7 +73,6 @@ def run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_rebuilds_after_a_header_changed(project: Path) -> None:
     (project / "Makefile").write_text(MAKEFILE)
     run(project, "make")
@@ -88,7 +86,6 @@ def test_make_rebuilds_after_a_header_changed(project: Path) -> None:
     assert run(project, "./app") == "25\n"
 
 
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
 def test_cmake(project: Path) -> None:
     (project / "CMakeLists.txt").write_text(CMAKE)
     run(project, "cmake", "-S", ".", "-B", "build")

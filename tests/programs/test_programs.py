@@ -1,7 +1,6 @@
 """Whole programs: each file of ``c``, compiled by the host compiler alone and by ``nomp cc``, must print the same.
 
-To add a test, add a program to the folder ``c``.  `LATER` names the programs that cannot work yet, and why;
-`QUICK` those that ``make quick`` runs.
+To add a test, add a program to the folder ``c``.  `QUICK` names those that ``make quick`` runs.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from _pytest.mark.structures import ParameterSet
 
 PROGRAMS = Path(__file__).with_name("c")
 FLAGS = ["-O1", "-ffp-contract=off", "-std=gnu99", "-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
-LATER: dict[str, str] = {}
 WARNINGS = {"overlap": "[N402]"}
 QUICK = {"integers", "reductions", "updates", "spellings"}
 NOMP = [sys.executable, "-m", "nomp.driver", "cc"]
@@ -31,9 +29,7 @@ def _run(*words: str | Path, warning: str = "") -> str:
 
 def _programs() -> Iterator[ParameterSet]:
     for source in sorted(PROGRAMS.glob("*.c")):
-        reason = LATER.get(source.stem)
-        marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-        marks += [] if source.stem in QUICK else [pytest.mark.slow]
+        marks = [] if source.stem in QUICK else [pytest.mark.slow]
         yield pytest.param(source, id=source.stem, marks=marks)
 
 
