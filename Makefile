@@ -12,7 +12,7 @@ DEMO = $(wildcard examples/02_spectral_cg/*.c)
 # What an installation is made from; the Python files are used in place.
 BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
 
-.PHONY: demo test quick check fuzz clean needs
+.PHONY: demo test quick check fuzz clean needs needs-tests
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed
@@ -42,13 +42,13 @@ $(VENV)/.installed: $(BUILD) | needs
 	$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -e .
 	@touch $@
 
-$(VENV)/.developer: $(BUILD) | needs
+$(VENV)/.developer: $(BUILD) | needs-tests
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check --use-pep517 -e '.[dev]'
 	@touch $@ $(VENV)/.installed
 
-needs:
-	@PYTHON="$(PYTHON)" HOSTCC="$(HOSTCC)" .ci/missing || { echo "install these first: apt-get install PACKAGE ..."; exit 1; }
+needs needs-tests:
+	@PYTHON="$(PYTHON)" HOSTCC="$(HOSTCC)" .ci/missing $(if $(filter needs-tests,$@),--tests) || { echo "install these first: apt-get install PACKAGE ..."; exit 1; }
 
 clean:
 	rm -rf $(VENV) build nomp/capi/lib .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
