@@ -41,6 +41,22 @@ def limits(dtype: str) -> tuple[int, int]:
     return 0, (1 << bits(dtype)) - 1
 
 
+def promoted(dtype: str) -> str:
+    """*dtype* after C's integer promotions."""
+    return dtype if is_float(dtype) or bits(dtype) >= 32 else "int32"
+
+
+def arithmetic_type(left: str, right: str) -> str:
+    """The common type of two operands, by C's usual arithmetic conversions."""
+    for real in ("float64", "float32"):
+        if real in (left, right):
+            return real
+    left, right = promoted(left), promoted(right)
+    if bits(left) != bits(right):
+        return left if bits(left) > bits(right) else right
+    return right if is_signed(left) else left
+
+
 def convert(value: Number, dtype: str) -> Number:
     """*value* converted to *dtype* as a C cast does (a float out of range, undefined in C, wraps; NaN gives 0)."""
     if dtype == "float64":
@@ -144,5 +160,3 @@ def cast(expr: Expr, dtype: str) -> Expr:
     if isinstance(expr, Const):
         return Const(convert(expr.value, dtype), dtype)
     return Cast(expr, dtype)
-
-

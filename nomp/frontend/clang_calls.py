@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from clang.cindex import CursorKind
 
+from nomp.arithmetic import cast
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_callees import definition
 from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import number
-from nomp.frontend.clang_types import converted, dtype_of
+from nomp.frontend.clang_types import dtype_of
 from nomp.region import Binary, Call, Const, Expr, Select, Unary
 
 _NAMES = """
@@ -139,7 +140,7 @@ def _own(ctx: Context, cursor: Cursor, callee: Cursor, args: tuple[Expr, ...]) -
         advice = "declare the function with its parameters before the loop"
         raise ctx.refusal("N208", cursor, f"'{function.name}' is called with {len(args)} arguments", advice)
     given = zip(args, function.params, strict=True)
-    converted_args = tuple(converted(arg, dtype) for arg, (_, dtype) in given)
+    converted_args = tuple(cast(arg, dtype) for arg, (_, dtype) in given)
     return Call(function.name, converted_args, function.dtype, ctx.place(cursor))
 
 

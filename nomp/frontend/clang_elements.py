@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from nomp.arithmetic import bits, convert, evaluate, is_float
-from nomp.frontend.clang_types import converted
+from nomp.arithmetic import bits, cast, convert, evaluate, is_float
 from nomp.region import Binary, Const, Expr, Unary
 
 
@@ -34,7 +33,7 @@ def offset_by(op: str, left: Expr, right: Expr) -> Expr:
         return right
     if isinstance(right, Const) and right.value == 0:
         return left
-    return folded(Binary(op, converted(left, "int64"), converted(right, "int64"), "int64"))
+    return folded(Binary(op, cast(left, "int64"), cast(right, "int64"), "int64"))
 
 
 def number(found: int | float, dtype: str) -> Expr:

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from clang.cindex import CursorKind
 
+from nomp.arithmetic import cast, promoted
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
@@ -25,7 +26,7 @@ from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import Spot, is_member, member, spot, target
-from nomp.frontend.clang_types import converted, dtype_of, is_address, is_record, layout_of, promoted
+from nomp.frontend.clang_types import dtype_of, is_address, is_record, layout_of
 from nomp.region import Binary, Const, Expr, Load, Select, Unary, Var
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -124,11 +125,11 @@ def _moved(ctx: Context, cursor: Cursor, base: Element | Var, offset: Expr) -> E
 
 def _subscript(ctx: Context, cursor: Cursor) -> Expr:
     index = value(ctx, cursor)
-    return converted(index, promoted(index.dtype))
+    return cast(index, promoted(index.dtype))
 
 
 def _distance(ctx: Context, cursor: Cursor) -> Expr:
-    return converted(_subscript(ctx, cursor), "int64")
+    return cast(_subscript(ctx, cursor), "int64")
 
 
 def spot_of_pointer(ctx: Context, cursor: Cursor) -> Spot:
@@ -240,7 +241,7 @@ def _implicit(ctx: Context, cursor: Cursor) -> Expr:
     if len(inner) != 1:
         return _unknown(ctx, cursor)
     dtype = _dtype(ctx, cursor)
-    return converted(value(ctx, inner[0]), dtype)
+    return cast(value(ctx, inner[0]), dtype)
 
 
 def _constant(ctx: Context, cursor: Cursor) -> Expr:
@@ -298,7 +299,7 @@ def _binary(ctx: Context, cursor: Cursor) -> Expr:
         right = _operand(ctx, cursor, second)
     dtype = _dtype(ctx, cursor)
     if operator in ("<<", ">>"):
-        right = converted(right, dtype)  # C converts each side by itself; counts that C defines fit either type
+        right = cast(right, dtype)  # C converts each side by itself; counts that C defines fit either type
     return folded(Binary(operator, left, right, dtype))
 
 
@@ -328,7 +329,7 @@ def _conditional(ctx: Context, cursor: Cursor) -> Expr:
 
 def _explicit(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
-    return converted(value(ctx, ast.children(cursor)[-1]), dtype)
+    return cast(value(ctx, ast.children(cursor)[-1]), dtype)
 
 
 def _call(ctx: Context, cursor: Cursor) -> Expr:

@@ -16,6 +16,7 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
+from nomp.arithmetic import cast
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
@@ -26,7 +27,7 @@ from nomp.frontend.clang_context import Again, Context, Local
 from nomp.frontend.clang_expressions import pointee, spot_of_pointer, value
 from nomp.frontend.clang_records import Spot
 from nomp.frontend.clang_scope import Site
-from nomp.frontend.clang_types import converted, dtype_of, is_pointer, is_record, layout_of
+from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Declare, Expr, Function, Var
 
@@ -140,7 +141,7 @@ def _expression(writer: Writer, call: Cursor, function: Cursor, returned: Cursor
     ctx = writer.ctx
     _bind(ctx, call, function, lambda expr, _: expr)
     with _translating(ctx, function), ctx.reading(_source_of(ctx, writer.site, function), call):
-        return converted(value(ctx, returned), dtype_of(function.result_type) or "")
+        return cast(value(ctx, returned), dtype_of(function.result_type) or "")
     raise NompError(())
 
 
@@ -178,7 +179,7 @@ def _result(writer: Writer, call: Cursor, function: Cursor, returned: Cursor) ->
     ctx, dtype = writer.ctx, dtype_of(function.result_type)
     if dtype is None or ctx.hoisted is None:
         return None
-    found = converted(value(ctx, returned), dtype)
+    found = cast(value(ctx, returned), dtype)
     name = ctx.names.unique(f"{function.spelling}_value")
     ctx.hoisted.append(Declare(name, dtype, (), found, ctx.place(call)))
     return Var(name, dtype)
@@ -206,7 +207,7 @@ def _given(ctx: Context, declared: Cursor, argument: Cursor, settle: Settle) -> 
     """What *argument* is to parameter *declared*: a value, a `Local` with it, an `Element` or `Var`, or a `Spot`."""
     dtype = dtype_of(declared.type)
     if dtype:
-        found = settle(converted(value(ctx, argument), dtype), declared)
+        found = settle(cast(value(ctx, argument), dtype), declared)
         return Local(found.name, dtype) if isinstance(found, Var) and not ctx.is_settled(found) else found
     layout = layout_of(declared.type)
     if is_record(layout.element) and len(layout.extents) == 1:

@@ -12,18 +12,18 @@ from math import prod
 
 from clang.cindex import CursorKind
 
+from nomp.arithmetic import cast
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_expressions import value
-from nomp.frontend.clang_types import converted
 from nomp.region import Assign, Const, Expr, Load, Stmt
 
 
 def initial(ctx: Context, first: Cursor, dtype: str) -> Expr:
     """The value that *first*, which may have braces around it, gives a scalar of *dtype*."""
     inner = ast.children(first) if first.kind == CursorKind.INIT_LIST_EXPR else [first]
-    return converted(value(ctx, inner[0]), dtype)
+    return cast(value(ctx, inner[0]), dtype)
 
 
 def fill(ctx: Context, local: Local, first: Cursor) -> Iterator[Stmt]:
@@ -35,7 +35,7 @@ def fill(ctx: Context, local: Local, first: Cursor) -> Iterator[Stmt]:
     given = dict(listed(ctx, first, 0, shape))
     for position, index in enumerate(product(*map(range, shape))):
         target = Load(local.name, tuple(Const(i, "int64") for i in index), local.dtype, ctx.place(first))
-        yield Assign(target, converted(given.get(position, Const(0, "int32")), local.dtype), ctx.place(first))
+        yield Assign(target, cast(given.get(position, Const(0, "int32")), local.dtype), ctx.place(first))
 
 
 def listed(ctx: Context, cursor: Cursor, position: int, shape: list[int]) -> Iterator[tuple[int, Expr]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import bits, is_float, is_signed
+from nomp.arithmetic import bits, cast, is_float, is_signed, promoted
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
@@ -18,7 +18,7 @@ from nomp.frontend.clang_context import Context, Key
 from nomp.frontend.clang_elements import folded
 from nomp.frontend.clang_expressions import value
 from nomp.frontend.clang_paths import path_of
-from nomp.frontend.clang_types import converted, dtype_of, promoted
+from nomp.frontend.clang_types import dtype_of
 from nomp.region import Const, Expr, Relation, Unary
 
 _FORM = "write it as for (int i = lower; i < upper; i += step)"
@@ -59,7 +59,7 @@ def header(ctx: Context, loop: Cursor) -> Header:
     if is_float(counter.dtype):
         message = f"loop counter '{counter.name}' has a floating-point type"
         raise ctx.refusal("N205", first, message, "count with an integer")
-    lower = converted(value(ctx, start), counter.dtype)
+    lower = cast(value(ctx, start), counter.dtype)
     relation, bound = _condition(ctx, condition, counter)
     with ctx.repeated():
         upper = value(ctx, bound)
@@ -199,7 +199,7 @@ def _amount(ctx: Context, change: Cursor, counter: Counter, operator: str) -> Ex
     if is_float(amount.dtype):
         raise ctx.refusal("N205", change, "the loop's step is a floating-point number", "step by an integer")
     down = isinstance(amount, Const) and amount.value < 0
-    step = converted(amount, _signed_type(counter.dtype) if down else counter.dtype)
+    step = cast(amount, _signed_type(counter.dtype) if down else counter.dtype)
     if isinstance(step, Const) and step.value == 0:
         raise ctx.refusal("N205", change, "the loop's step is 0: it never ends", _FORM)
     return _negated(step) if operator == "-" else step
@@ -214,7 +214,7 @@ def _negated(step: Expr) -> Expr:
     """Minus *step*, in a signed type, so that a step down from an unsigned counter can be told from a step up."""
     signed = _signed_type(step.dtype)
     wide = promoted(signed)  # as C does: no arithmetic on types narrower than int
-    return converted(folded(Unary("-", converted(step, wide), wide)), signed)
+    return cast(folded(Unary("-", cast(step, wide), wide)), signed)
 
 
 def _signed_type(dtype: str) -> str:

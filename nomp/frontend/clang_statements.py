@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from clang.cindex import CursorKind, StorageClass
 
+from nomp.arithmetic import arithmetic_type, cast, promoted
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import clang_control as control
 from nomp.frontend import clang_structs as structs
@@ -22,7 +23,7 @@ from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_elements import folded
 from nomp.frontend.clang_expressions import effect, location, pointee, spot_of_pointer, value
 from nomp.frontend.clang_initialisers import fill, initial
-from nomp.frontend.clang_types import arithmetic_type, converted, dtype_of, is_pointer, is_record, layout_of, promoted
+from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Assign, Binary, Const, Declare, Expr, Load, Stmt, Var
 from nomp.walks import walk_expr
@@ -170,7 +171,7 @@ def _assign(ctx: Context, cursor: Cursor, written: Cursor) -> Assign:
     if dtype_of(written.type) is None:
         value(ctx, written)
     target = location(ctx, written)
-    return Assign(target, converted(_new_value(ctx, cursor, target), target.dtype), ctx.place(cursor))
+    return Assign(target, cast(_new_value(ctx, cursor, target), target.dtype), ctx.place(cursor))
 
 
 def stored(ctx: Context, cursor: Cursor) -> Expr:
@@ -219,7 +220,7 @@ def _updated(operator: str, target: Var | Load, amount: Expr) -> Expr:
     """``target operator amount`` in the type in which C computes it (clang does not show it)."""
     shifts = operator in ("<<", ">>")
     common = promoted(target.dtype) if shifts else arithmetic_type(target.dtype, amount.dtype)
-    return folded(Binary(operator, converted(target, common), converted(amount, common), common))
+    return folded(Binary(operator, cast(target, common), cast(amount, common), common))
 
 
 _TRANSLATORS: dict[CursorKind, Callable[[Writer, Cursor], Statements]] = {

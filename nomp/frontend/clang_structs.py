@@ -12,6 +12,7 @@ from itertools import product
 
 from clang.cindex import CursorKind
 
+from nomp.arithmetic import cast
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_context import Context, Key, Local
@@ -19,7 +20,7 @@ from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spo
 from nomp.frontend.clang_initialisers import listed
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_records import element_of
-from nomp.frontend.clang_types import converted, dtype_of, is_record, is_unnamed, layout_of
+from nomp.frontend.clang_types import dtype_of, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
 from nomp.region import Assign, Const, Declare, Expr, Load, Stmt, Var
 
@@ -101,7 +102,7 @@ def _set(ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor)
         source = lambda m, place: values.get((_names(m.fields), place), zero)  # noqa: E731
     for member in list(members(ctx, cursor, type_)):
         for place in member.places():
-            yield Assign(target(member, place), converted(source(member, place), member.dtype), ctx.place(cursor))
+            yield Assign(target(member, place), cast(source(member, place), member.dtype), ctx.place(cursor))
 
 
 def _names(fields: Fields) -> tuple[str, ...]:

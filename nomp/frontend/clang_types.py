@@ -1,7 +1,6 @@
-"""C types in the loop IR: clang's types to dtypes and array shapes, and C's conversions where clang does not show them.
+"""C types in the loop IR: clang's types to dtypes and array shapes.
 
-clang's tree has every implicit conversion but those inside a compound assignment: `arithmetic_type` and `promoted` are
-C's rules for these.  Called by the other ``clang_*`` modules.  Sizes are those of LP64 (a `long` has 64 bits).
+Called by the other ``clang_*`` modules.  Sizes are those of LP64 (a `long` has 64 bits).
 """
 
 from __future__ import annotations
@@ -11,9 +10,7 @@ from typing import Any
 
 from clang.cindex import TypeKind
 
-from nomp.arithmetic import bits, convert, is_float, is_signed
 from nomp.frontend.clang_ast import Type
-from nomp.region import Cast, Const, Expr
 
 _DTYPES = {
     TypeKind.BOOL: "bool",
@@ -92,28 +89,3 @@ def layout_of(type_: Type) -> Layout:
         extents.append(known.get(current.kind))
         current = current.element_type.get_canonical()
     return Layout(dtype_of(current), current, tuple(extents))
-
-
-def promoted(dtype: str) -> str:
-    """*dtype* after C's integer promotions."""
-    return dtype if is_float(dtype) or bits(dtype) >= 32 else "int32"
-
-
-def arithmetic_type(left: str, right: str) -> str:
-    """The common type of two operands, by C's usual arithmetic conversions."""
-    for real in ("float64", "float32"):
-        if real in (left, right):
-            return real
-    left, right = promoted(left), promoted(right)
-    if bits(left) != bits(right):
-        return left if bits(left) > bits(right) else right
-    return right if is_signed(left) else left
-
-
-def converted(expr: Expr, dtype: str) -> Expr:
-    """*expr* as C converts it to *dtype*; constants are folded."""
-    if expr.dtype == dtype:
-        return expr
-    if isinstance(expr, Const):
-        return Const(convert(expr.value, dtype), dtype)
-    return Cast(expr, dtype)

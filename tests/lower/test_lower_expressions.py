@@ -16,10 +16,6 @@ WIDE = ["int32", "int64", "uint32", "uint64", "float32", "float64"]
 ROWS = 6
 
 
-def promoted(dtype: str) -> str:
-    return dtype if dtype in WIDE else "int32"
-
-
 class Maker:
     """Makes random typed expressions over one variable of each type, without undefined behaviour for *rows*."""
 

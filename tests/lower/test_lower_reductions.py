@@ -10,7 +10,7 @@ from interpreter import Interpreter
 from launch import device, run
 
 from nomp import pipeline, reduction
-from nomp.arithmetic import cast
+from nomp.arithmetic import cast, promoted
 from nomp.config import Settings
 from nomp.device_source import Variant
 from nomp.region import (
@@ -29,10 +29,6 @@ from nomp.region import (
     Stmt,
     Var,
 )
-
-
-def promoted(dtype: str) -> str:
-    return dtype if dtype.endswith(("32", "64")) else "int32"
 
 
 def step(op: str, cell: Var, term: Expr) -> Assign:
