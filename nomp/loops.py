@@ -12,14 +12,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nomp.affine import Affine, Scope, preserves_value
-from nomp.arithmetic import bits, cast, convert
+from nomp.arithmetic import cast, convert, promoted
 from nomp.diagnostics import error
-from nomp.region import Binary, Const, Expr, For, Region, Select, Var
+from nomp.region import Binary, Const, Expr, For, Region, Relation, Select, Var
 from nomp.walks import walk
 
 INDEX = "int64"
 _ZERO = Const(0, INDEX)
 _UP, _DOWN = ("<", "<=", "!="), (">", ">=", "!=")
+NEGATED: Mapping[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
+MIRRORED: Mapping[str, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
+"""``b MIRRORED[op] a`` is ``a op b``; ``a NEGATED[op] b`` its contrary (without NaNs)."""
 
 
 Fresh = Callable[[str], str]
@@ -96,7 +99,7 @@ def _unit_header(loop: For, scope: Scope, fresh: Fresh) -> Header:
     if loop.relation == "<=":
         end = Binary("+", end, Const(1, INDEX), INDEX)
     if not _compares_as_integers(loop):
-        end = Select(_starts(loop), end, start, INDEX)
+        end = Select(starts(loop), end, start, INDEX)
     lower, computed = _base(loop, scope, fresh)
     upper = fresh(f"{loop.iname}_ub")
     names = frozenset(lower.terms) | {upper}
@@ -123,7 +126,7 @@ def _base(loop: For, scope: Scope, fresh: Fresh) -> tuple[Affine, tuple[tuple[st
     return Affine(0, {name: 1}), ((name, cast(loop.lower, INDEX)),)
 
 
-def _starts(loop: For) -> Expr:
+def starts(loop: For) -> Expr:
     """Whether the first iteration runs, as C compares."""
     return Binary(loop.relation, cast(loop.lower, loop.upper.dtype), loop.upper, "int32")
 
@@ -140,7 +143,7 @@ def trip_count(loop: For) -> Expr:
         nudge = Const(0 if inclusive else 1, INDEX)
         last = Binary("-" if loop.relation in ("<", "<=") else "+", distance, nudge, INDEX)
         count = Binary("+", Binary("/", last, step, INDEX), Const(1, INDEX), INDEX)
-    return Select(_starts(loop), count, _ZERO, INDEX)
+    return Select(starts(loop), count, _ZERO, INDEX)
 
 
 def last_value(loop: For, trips: Expr) -> Expr:
@@ -149,11 +152,8 @@ def last_value(loop: For, trips: Expr) -> Expr:
     return cast(Binary("+", cast(loop.lower, INDEX), step, INDEX), loop.dtype)
 
 
-_NEGATED: Mapping[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
-
-
 def is_last(loop: For) -> Expr:
     """Whether an iteration of *loop* is its last one: whether the counter's next value ends it, as C computes that."""
-    wide = loop.dtype if bits(loop.dtype) >= 32 else "int32"
+    wide = promoted(loop.dtype)
     following = Binary("+", cast(Var(loop.iname, loop.dtype), wide), cast(cast(loop.step, loop.dtype), wide), wide)
-    return Binary(_NEGATED[loop.relation], cast(cast(following, loop.dtype), loop.upper.dtype), loop.upper, "int32")
+    return Binary(NEGATED[loop.relation], cast(cast(following, loop.dtype), loop.upper.dtype), loop.upper, "int32")

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from nomp.arithmetic import cast, is_float, is_launch_expr
+from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
 from nomp.device_source import Scratch
 from nomp.loops import INDEX, signed_step, trip_count
 from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Select, Stmt, Var
-from nomp.walks import walk
+from nomp.walks import rewritten, walk
 
 _START = {"+": 0, "^": 0, "*": 1}
 """Where an accumulator starts; every other operator is idempotent, and starts with the variable's own value."""
@@ -60,11 +59,10 @@ def is_pure(region: Region) -> bool:
     reduced = {reduction.name for reduction in region.clauses.reductions}
     if not reduced or len(region.body) != 1 or not isinstance(loop := region.body[0], For):
         return False
-    scalars = {param.name for param in region.params if param.kind == "scalar"}
     written = {s.target for s in walk(region.body) if isinstance(s, Assign)}
     local = {s.name for s in walk(region.body) if isinstance(s, Declare)} | reduced
     outside = [t for t in written if (t.name if isinstance(t, Var) else t.array) not in local]
-    return not outside and all(is_launch_expr(e, scalars) for e in (loop.lower, loop.upper, loop.step))
+    return not outside and all(is_launch_expr(e, region.scalars) for e in (loop.lower, loop.upper, loop.step))
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -134,19 +132,14 @@ def combined(op: str, left: Expr, right: Expr) -> Expr:
     dtype = left.dtype
     if op in ("min", "max"):
         return Select(Binary("<" if op == "min" else ">", right, left, "int32"), right, left, dtype)
-    wide = dtype if is_float(dtype) or dtype.endswith(("32", "64")) else "int32"
+    wide = promoted(dtype)
     result = "int32" if op in ("&&", "||") else wide
     return cast(Binary(op, cast(left, wide), cast(right, wide), result), dtype)
 
 
-def _renamed(node: Any, names: Mapping[str, str]) -> Any:
-    """*node* with its scalars renamed."""
-    if isinstance(node, tuple) and not hasattr(node, "_fields"):
-        return tuple(_renamed(item, names) for item in node)
-    if isinstance(node, Var):
-        return replace(node, name=names.get(node.name, node.name))
-    if hasattr(node, "__dataclass_fields__"):
-        return replace(node, **{f: _renamed(getattr(node, f), names) for f in node.__dataclass_fields__})
-    return node
-
-
+def _renamed(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]:
+    """*body* with its scalars renamed."""
+    renamed: tuple[Stmt, ...] = rewritten(
+        body, lambda n: replace(n, name=names.get(n.name, n.name)) if isinstance(n, Var) else n
+    )
+    return renamed

@@ -266,6 +266,11 @@ class Param:
     writes: bool = False
     place: Place = NOWHERE
 
+    @property
+    def variable(self) -> str:
+        """*host* without the address-of that the text of a cell or counter has."""
+        return self.host[2:-1] if self.host.startswith("&(") else self.host
+
 
 @dataclass(frozen=True, slots=True)
 class Script:
@@ -320,6 +325,11 @@ class Region:
     def span(self, place: Place) -> Span:
         """*place* as a span of this region's file (the pragma's line for `NOWHERE`)."""
         return Span(self.file, place.line or self.line, place.column or 1, place.length or 1)
+
+    @property
+    def scalars(self) -> frozenset[str]:
+        """The names of the parameters that are known at launch."""
+        return frozenset(param.name for param in self.params if param.kind == "scalar")
 
     def param(self, name: str) -> Param:
         """The parameter called *name*; KeyError if there is none."""

@@ -1,13 +1,16 @@
-"""Walks over the loop IR: subexpressions and nested statements, in program order.
+"""Walks over the loop IR: subexpressions and nested statements, in program order; and its rewriting.
 
 Used by every stage that looks for something in a region; `region` itself only says what the nodes are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from nomp.region import (
+    NOWHERE,
     Assign,
     Binary,
     Call,
@@ -17,6 +20,7 @@ from nomp.region import (
     For,
     If,
     Load,
+    Place,
     Return,
     Select,
     Stmt,
@@ -98,3 +102,20 @@ def loads(stmt: Stmt) -> Iterator[Load]:
         for node in walk_expr(expr):
             if isinstance(node, Load):
                 yield node
+
+
+def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
+    """*node* (a node, a tuple of nodes or a plain value) with *change* applied to every node, innermost first."""
+    if isinstance(node, Place):
+        return change(node)
+    if isinstance(node, tuple):
+        return tuple(rewritten(item, change) for item in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        parts = {part.name: rewritten(getattr(node, part.name), change) for part in fields(node)}
+        return change(replace(node, **parts))
+    return node
+
+
+def without_places(node: Any) -> Any:
+    """*node* with all places forgotten, so that two texts of one meaning are equal."""
+    return rewritten(node, lambda inner: NOWHERE if isinstance(inner, Place) else inner)

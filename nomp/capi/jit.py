@@ -8,17 +8,18 @@ Errors: `NompError` N651 (a clause), N652 (the arguments do not fit the function
 
 from __future__ import annotations
 
-import re
 import struct
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from nomp.arithmetic import SIZES, is_float, limits
 from nomp.diagnostics import Span, error
 from nomp.pragma import ForClauses, Name, Reduce
 from nomp.pragma_help import OPERATORS
-from nomp.region import NOWHERE, Const, Param, Place, Region, Script, Var
+from nomp.region import NOWHERE, Const, Param, Region, Script, Var
+from nomp.walks import rewritten
 
 HERE = Span("<nomp_jit>", 1)
 
@@ -148,14 +149,9 @@ def _misfit(argument: Argument, param: Param) -> str | None:
         return f"is a pointer, but parameter '{param.name}' is not ({param.dtype})"
     if param.kind == "array" and argument.type != PTR:
         return f"is a scalar, but parameter '{param.name}' is a pointer, and no reduce clause names it"
-    if argument.type != PTR and argument.size != itemsize(param.dtype):
+    if argument.type != PTR and argument.size != SIZES[param.dtype]:
         return f"does not have the size of parameter '{param.name}' ({param.dtype})"
     return None
-
-
-def itemsize(dtype: str) -> int:
-    """Bytes of one value of *dtype*."""
-    return 1 if dtype == "bool" else int(re.sub(r"\D", "", dtype)) // 8
 
 
 def _value(region: Region, param: Param, argument: Argument) -> int | float:
@@ -177,26 +173,19 @@ def decode(raw: bytes, type: int) -> int | float:
 
 
 def _holds(dtype: str, value: int | float) -> bool:
-    if dtype.startswith("float"):
+    if is_float(dtype):
         return True
-    bits = itemsize(dtype) * 8
-    low, high = (0, 2**bits) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
-    return isinstance(value, int) and (value in (0, 1) if dtype == "bool" else low <= value < high)
+    low, high = limits(dtype)
+    return isinstance(value, int) and low <= value <= high
 
 
 def fix(region: Region, values: Mapping[str, int | float]) -> Region:
     """*region* with the parameters *values* replaced by these constants."""
-    body = _substitute(region.body, values)
-    params = tuple(_substitute(param, values) for param in region.params if param.name not in values)
+
+    def fixed(node: Any) -> Any:
+        return Const(values[node.name], node.dtype) if isinstance(node, Var) and node.name in values else node
+
+    body = rewritten(region.body, fixed)
+    params = tuple(rewritten(param, fixed) for param in region.params if param.name not in values)
     jit = tuple(name for name in region.clauses.jit if name not in values)
     return replace(region, params=params, body=body, clauses=replace(region.clauses, jit=jit))
-
-
-def _substitute(node: Any, values: Mapping[str, int | float]) -> Any:
-    if isinstance(node, Var) and node.name in values:
-        return Const(values[node.name], node.dtype)
-    if isinstance(node, tuple) and not isinstance(node, Place):
-        return tuple(_substitute(item, values) for item in node)
-    if is_dataclass(node) and not isinstance(node, type):
-        return replace(node, **{f.name: _substitute(getattr(node, f.name), values) for f in fields(node)})
-    return node

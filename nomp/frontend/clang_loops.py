@@ -19,11 +19,11 @@ from nomp.frontend.clang_elements import folded
 from nomp.frontend.clang_expressions import value
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_types import dtype_of
+from nomp.loops import MIRRORED
 from nomp.region import Const, Expr, Relation, Unary
 
 _FORM = "write it as for (int i = lower; i < upper; i += step)"
 _ONE = "keep one counter, and compute the other variable from it in the body"
-_FLIPPED: dict[str, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +131,10 @@ def _condition(ctx: Context, condition: Cursor, counter: Counter) -> tuple[Relat
     condition = ast.bare(condition)
     operator = ast.operator(condition)
     sides = ast.children(condition)
-    if operator not in _FLIPPED:
+    if operator not in MIRRORED:
         raise ctx.refusal("N205", condition, "this loop's condition is not one comparison by < <= > >= or !=", _FORM)
-    flipped = _FLIPPED[operator]
-    for side, other, relation in ((sides[0], sides[1], _FLIPPED[flipped]), (sides[1], sides[0], flipped)):
+    flipped = MIRRORED[operator]
+    for side, other, relation in ((sides[0], sides[1], MIRRORED[flipped]), (sides[1], sides[0], flipped)):
         if _is_counter(side, counter):
             _refuse_counter_in(ctx, other, counter)
             return relation, other

@@ -83,15 +83,15 @@ def _refuse_shared_members(ctx: Context, region: Region) -> None:
             if "[]" not in other and "*" in other and field == ctx.fields[key] and (written or param.writes):
                 with ctx.collecting():
                     advice = "copy one of the two to a variable before the loop"
-                    message = f"'{param.host.removeprefix('&')}' may be an element of the array that the loop uses"
+                    message = f"'{param.variable}' may be an element of the array that the loop uses"
                     raise error("N211", message, region.span(param.place), help=advice)
 
 
 def _keep_last_values(ctx: Context, region: Region) -> None:
     """Ask for variables for the counters whose last value only the kernel can know."""
-    scalars = frozenset(param.name for param in region.params if param.kind == "scalar")
     keys = {param.name: key[:-1] for key, param in ctx.params.items() if param.kind == "counter"}
-    lost = [keys[loop.final or ""] for loop, _ in last_values.unknown(region.body, scalars) if loop not in region.body]
+    unknown = last_values.unknown(region.body, region.scalars)
+    lost = [keys[loop.final or ""] for loop, _ in unknown if loop not in region.body]
     if lost:
         ctx.plain.update(lost)
         raise Again
@@ -161,7 +161,7 @@ def _with_clauses(ctx: Context, region: Region, clauses: ForClauses) -> Region:
     kept = []
     for found in clauses.reductions:
         with ctx.collecting():
-            region, name = reductions.apply(region, reductions.Clause(found.variable, found.op, found.span))
+            region, name = reductions.apply(region, found)
             kept.append(Reduction(name, found.op, Place(found.span.line, found.span.column, found.span.length)))
     jit = tuple(name for clause in clauses.jit for name in _jit_parameter(ctx, region, clause))
     if (clauses.transforms or clauses.annotations) and len(kept) == len(clauses.reductions):
@@ -177,7 +177,7 @@ def _with_clauses(ctx: Context, region: Region, clauses: ForClauses) -> Region:
 
 
 def _jit_parameter(ctx: Context, region: Region, clause: JitName) -> tuple[str, ...]:
-    found = [param for param in region.params if param.host in (clause.text, f"&({clause.text})")]
+    found = [param for param in region.params if param.variable == clause.text]
     if found and found[0].kind == "scalar":
         return (found[0].name,)
     what = "is written in the loop" if found and found[0].kind == "cell" else "is not a scalar that the loop reads"
@@ -203,10 +203,9 @@ def _writes(stmt: Assign, name: str) -> bool:
 
 
 def _check_last_values(ctx: Context, region: Region) -> None:
-    scalars = frozenset(param.name for param in region.params if param.kind == "scalar")
-    for loop, why in last_values.unknown(region.body, scalars):
+    for loop, why in last_values.unknown(region.body, region.scalars):
         with ctx.collecting():
-            name = region.param(loop.final or "").host[2:-1]
+            name = region.param(loop.final or "").variable
             advice = f"declare the counter in the loop's header: for (int {name} = ..."
             message = f"the last value of '{name}' cannot be kept: its loop {why}"
             raise error("N213", message, region.span(loop.place), help=advice)

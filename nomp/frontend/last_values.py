@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nomp.arithmetic import cast, is_launch_expr
 from nomp.frontend.jumps import own
-from nomp.loops import last_value, signed_step, trip_count
-from nomp.region import Binary, Break, Cast, Const, Expr, For, Load, Select, Stmt, Var
-from nomp.walks import bodies, expressions, walk_expr
+from nomp.loops import last_value, signed_step, starts, trip_count
+from nomp.region import Binary, Break, Const, Expr, For, Select, Stmt
+from nomp.walks import bodies, expressions
 
 
 def unknown(body: tuple[Stmt, ...], known: frozenset[str], *, conditional: bool = False) -> Iterator[tuple[For, str]]:
@@ -24,7 +25,7 @@ def unknown(body: tuple[Stmt, ...], known: frozenset[str], *, conditional: bool 
         if isinstance(stmt, For):
             if stmt.final and (conditional or any(isinstance(jump, Break) for jump in own(stmt.body))):
                 yield stmt, "may not run to its end"
-            elif stmt.final and not all(_is_known(expr, known) for expr in expressions(stmt)):
+            elif stmt.final and not all(is_launch_expr(expr, known) for expr in expressions(stmt)):
                 yield stmt, "has bounds that only the kernel can compute"
             yield from unknown(stmt.body, known | {stmt.iname}, conditional=conditional)
         else:
@@ -32,18 +33,12 @@ def unknown(body: tuple[Stmt, ...], known: frozenset[str], *, conditional: bool 
                 yield from unknown(part, known, conditional=True)
 
 
-def _is_known(expr: Expr, known: frozenset[str]) -> bool:
-    inner = list(walk_expr(expr))
-    return not any(isinstance(e, Load) or (isinstance(e, Var) and e.name not in known) for e in inner)
-
-
 def after(loop: For) -> Expr:
     """The value that the counter has after *loop* has run to its end, in the counter's type."""
     step = signed_step(loop)
     if not isinstance(step, Const) or abs(step.value) != 1:
         return last_value(loop, trip_count(loop))
-    end = loop.upper if loop.upper.dtype == loop.dtype else Cast(loop.upper, loop.dtype)
+    end = cast(loop.upper, loop.dtype)
     if loop.relation in ("<=", ">="):
         end = Binary("+" if step.value == 1 else "-", end, Const(1, loop.dtype), loop.dtype)
-    lower = loop.lower if loop.lower.dtype == loop.upper.dtype else Cast(loop.lower, loop.upper.dtype)
-    return Select(Binary(loop.relation, lower, loop.upper, "int32"), end, loop.lower, loop.dtype)
+    return Select(starts(loop), end, loop.lower, loop.dtype)

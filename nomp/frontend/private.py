@@ -20,10 +20,9 @@ from dataclasses import replace
 from typing import Any
 
 from nomp.frontend import jumps
-from nomp.frontend.reductions import rewritten
 from nomp.loops import is_last
 from nomp.region import Assign, Continue, Declare, Expr, For, If, Load, Region, Stmt, Switch, Var, While
-from nomp.walks import expressions, walk_expr
+from nomp.walks import expressions, rewritten, walk_expr
 
 
 def apply(region: Region, names: set[str], unique: Callable[[str], str]) -> tuple[Region, set[str]]:
@@ -44,9 +43,8 @@ def apply(region: Region, names: set[str], unique: Callable[[str], str]) -> tupl
 
 def _ends_with_scalars(region: Region, loop: For) -> bool:
     """Whether the last iteration can be told from scalars that do not change."""
-    scalars = {param.name for param in region.params if param.kind == "scalar"}
     inner = [part for expr in (loop.upper, loop.step) for part in walk_expr(expr)]
-    return not any(isinstance(e, Load) or (isinstance(e, Var) and e.name not in scalars) for e in inner)
+    return not any(isinstance(e, Load) or (isinstance(e, Var) and e.name not in region.scalars) for e in inner)
 
 
 def _private(loop: For, dtype: str, name: str, local: str) -> For:

@@ -7,12 +7,15 @@ element ``s[k]`` of an array parameter being replaced by the scalar ``s``.  Fron
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from nomp.arithmetic import bits, is_float
-from nomp.diagnostics import NompError, Note, Span, did_you_mean, error
+from nomp.arithmetic import bits, is_float, is_launch_expr
+from nomp.diagnostics import NompError, Note, did_you_mean, error
+from nomp.loops import MIRRORED, NEGATED
+from nomp.pragma import Reduce
+from nomp.pragma_help import OPERATORS
 from nomp.region import (
     NOWHERE,
     Assign,
@@ -24,33 +27,20 @@ from nomp.region import (
     If,
     Load,
     Param,
-    Place,
     Reduction,
     Region,
     Select,
     Stmt,
     Var,
 )
-from nomp.walks import mentioned, walk, walk_expr
+from nomp.walks import mentioned, rewritten, walk, walk_expr, without_places
 
-_OPERATORS = ("+", "*", "min", "max", "&", "|", "^", "&&", "||")
 _COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FUNCTIONS = {"min": "fmin", "max": "fmax"}
 _FORMS = {"min": "if (x < s) s = x", "max": "if (x > s) s = x"}
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """``reduce("variable", "op")``: *variable* is source text, *span* is where it stands."""
-
-    variable: str
-    op: str
-    span: Span
-
-
-def apply(region: Region, clause: Clause) -> tuple[Region, str]:
+def apply(region: Region, clause: Reduce) -> tuple[Region, str]:
     """*region* with the clause's variable as a cell, and the name of that parameter."""
     param = _named(region, clause)
     if param.kind == "array":
@@ -69,32 +59,31 @@ def recognised(region: Region) -> tuple[Reduction, ...]:
     found = []
     for param in region.params:
         if param.kind == "cell" and not is_float(param.dtype):
-            ops = (op for op in _OPERATORS if _fits(region, param, op))
+            ops = (op for op in OPERATORS if _fits(region, param, op))
             found += [Reduction(param.name, op) for op in list(ops)[:1]]
     return tuple(found)
 
 
 def _fits(region: Region, param: Param, op: str) -> bool:
     try:
-        _check(region, param, Clause(param.host, op, region.span(NOWHERE)))
+        _check(region, param, Reduce(param.host, op, region.span(NOWHERE)))
     except NompError:
         return False
     return True
 
 
-def _misfit(clause: Clause, message: str, advice: str) -> NompError:
+def _misfit(clause: Reduce, message: str, advice: str) -> NompError:
     return error("N215", message, clause.span, help=advice)
 
 
 def _plain(text: str) -> str:
-    """*text* without blanks and without the address-of that a cell's host text has."""
-    text = re.sub(r"\s+", "", text)
-    return text[2:-1] if text.startswith("&(") else text
+    """*text* without blanks."""
+    return re.sub(r"\s+", "", text)
 
 
-def _named(region: Region, clause: Clause) -> Param:
+def _named(region: Region, clause: Reduce) -> Param:
     base = re.sub(r"\[.*|^\*", "", _plain(clause.variable))
-    usable = {_plain(param.host): param for param in region.params if param.kind != "counter"}
+    usable = {_plain(param.variable): param for param in region.params if param.kind != "counter"}
     if base in usable:
         return usable[base]
     advice = did_you_mean(base, usable) or "name the variable that the loop accumulates into"
@@ -104,7 +93,7 @@ def _named(region: Region, clause: Clause) -> Param:
 # ------------------------------------------------------------------------------------------- elements of arrays
 
 
-def _element_as_cell(region: Region, param: Param, clause: Clause) -> tuple[Region, Param]:
+def _element_as_cell(region: Region, param: Param, clause: Reduce) -> tuple[Region, Param]:
     """*region* with the one element of array *param* that it uses as the scalar of that name."""
     loads = [expr for stmt in walk(region.body) for expr in _mentioned(stmt) if isinstance(expr, Load)]
     indices = {without_places(load.index) for load in loads if load.array == param.name}
@@ -113,10 +102,10 @@ def _element_as_cell(region: Region, param: Param, clause: Clause) -> tuple[Regi
         raise _misfit(clause, message, "reduce into one element, and keep nothing else in that array")
     (index,) = indices
     _check_subscripts(region, index, clause)
-    scalars = {p.name for p in region.params if p.kind == "scalar"}
-    if any(isinstance(e, Load) or (isinstance(e, Var) and e.name not in scalars) for i in index for e in walk_expr(i)):
-        message = f"the element of '{clause.variable}' that is reduced into is not the same in all iterations"
-        raise _misfit(clause, message, "reduce into one element, whose subscript does not change in the loop")
+    if not all(is_launch_expr(part, region.scalars) for part in index):
+        message = f"the element of '{clause.variable}' that is reduced into is not known before the loop"
+        advice = "reduce into one element, whose subscript needs no arrays, no calls and no counters"
+        raise _misfit(clause, message, advice)
     cell = replace(param, kind="cell", shape=(), index=_flat(index, param.shape), writes=True)
 
     def scalar(node: Any) -> Any:
@@ -127,7 +116,7 @@ def _element_as_cell(region: Region, param: Param, clause: Clause) -> tuple[Regi
     return replace(region, body=body, params=params), cell
 
 
-def _check_subscripts(region: Region, index: tuple[Expr, ...], clause: Clause) -> None:
+def _check_subscripts(region: Region, index: tuple[Expr, ...], clause: Reduce) -> None:
     """Raise N215 where the clause names another element than the loop uses, as far as names and numbers show it."""
     hosts = {param.name: param.host for param in region.params}
     for used, named in zip(index, re.findall(r"\[([^]]*)\]", clause.variable), strict=False):
@@ -156,7 +145,7 @@ def _flat(index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> Expr:
 # ------------------------------------------------------------------------------------------- is it a reduction?
 
 
-def _check(region: Region, param: Param, clause: Clause) -> None:
+def _check(region: Region, param: Param, clause: Reduce) -> None:
     """Raise N215 unless every mention of *param* accumulates with the clause's operator."""
     cell = _Cell(param.name, param.dtype, clause.op)
     accumulating = [stmt for stmt in walk(region.body) if _accumulation(stmt, cell)]
@@ -168,7 +157,7 @@ def _check(region: Region, param: Param, clause: Clause) -> None:
         raise _misfit(clause, f"the loop does not accumulate into '{clause.variable}'", "remove the clause")
 
 
-def _wrong_use(region: Region, stmt: Stmt, clause: Clause) -> NompError:
+def _wrong_use(region: Region, stmt: Stmt, clause: Reduce) -> NompError:
     form = _FORMS.get(clause.op, f"s = s {clause.op} x")
     message = f'this does not fit reduce("{clause.variable}", "{clause.op}")'
     advice = f"the variable may only be used in statements like '{form}', whose x does not contain it"
@@ -227,7 +216,7 @@ def _accumulates(value: Expr, cell: _Cell) -> bool:
         case Select(cond=Binary() as cond, then=then, other=other) if cell.found(other):
             return _replaces(cond, cond.op, then, cell)
         case Select(cond=Binary() as cond, then=then, other=other) if cell.found(then):
-            return _replaces(cond, _NEGATED.get(cond.op, ""), other, cell)
+            return _replaces(cond, NEGATED.get(cond.op, ""), other, cell)
         case Binary(op=used, left=left, right=right) if _keeps_kind(used, left, cell):
             return _chain(used, left, right, cell)
     return False
@@ -255,26 +244,6 @@ def _replaces(cond: Binary, relation: str, value: Expr, cell: _Cell) -> bool:
     """Whether ``if (left relation right) s = value`` keeps the smaller (``min``) or larger (``max``) of the two."""
     left, right = cond.left, cond.right
     if cell.found(left):
-        left, right, relation = right, left, _MIRRORED.get(relation, "")
+        left, right, relation = right, left, MIRRORED.get(relation, "")
     same = without_places(cell.bare(left)) == without_places(cell.bare(value))
     return relation in _COMPARED.get(cell.op, ()) and cell.found(right) and same and cell.free(value)
-
-
-# ------------------------------------------------------------------------------------------------------ rewriting
-
-
-def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
-    """*node* (a node, a tuple of nodes or a plain value) with *change* applied to every node, innermost first."""
-    if isinstance(node, Place):
-        return change(node)
-    if isinstance(node, tuple):
-        return tuple(rewritten(item, change) for item in node)
-    if is_dataclass(node) and not isinstance(node, type):
-        parts = {part.name: rewritten(getattr(node, part.name), change) for part in fields(node)}
-        return change(replace(node, **parts))
-    return node
-
-
-def without_places(node: Any) -> Any:
-    """*node* with all places forgotten, so that two texts of one meaning are equal."""
-    return rewritten(node, lambda inner: NOWHERE if isinstance(inner, Place) else inner)

@@ -210,8 +210,7 @@ class Builder:
 
     def _compute(self, name: str, expr: Expr, context: Context) -> None:
         """Make the scalar *name*: at launch if it can be, else on the device (0, so no trips, under a false guard)."""
-        scalars = {param.name for param in self.region.params if param.kind == "scalar"}
-        if is_launch_expr(expr, scalars):
+        if is_launch_expr(expr, self.region.scalars):
             self._value(name, INDEX, expr)
             self.stable.add(name)
         else:

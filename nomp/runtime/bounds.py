@@ -52,10 +52,9 @@ class Access:
 def accesses(region: Region) -> tuple[Access, ...]:
     """The accesses to array parameters that are certain and whose subscripts follow from scalars and counters."""
     arrays = {param.name: param for param in region.params if param.kind == "array"}
-    scalars = {param.name for param in region.params if param.kind == "scalar"}
     found = []
     for load, place, loops in _certain(region.body, ()):
-        known = scalars | {loop.iname for loop in loops}
+        known = region.scalars | {loop.iname for loop in loops}
         if load.array in arrays and (access := _access(arrays[load.array], load, place, loops, known)):
             found.append(access)
     return tuple(found)
@@ -95,7 +94,7 @@ def _certain_loads(expr: Expr) -> Iterator[Load]:
         yield from _certain_loads(operand)
 
 
-def _access(param: Param, load: Load, place: Place, loops: tuple[For, ...], known: set[str]) -> Access | None:
+def _access(param: Param, load: Load, place: Place, loops: tuple[For, ...], known: frozenset[str]) -> Access | None:
     extents = tuple(extent for extent in param.shape[1:] if extent is not None)
     trips = tuple(trip_count(loop) for loop in loops)
     if not all(is_launch_expr(expr, known) for expr in (*load.index, *extents, *trips)):

@@ -263,6 +263,9 @@ ERRORS = {
     "counter-used": """\
 #pragma nomp for
   for (i = 0; i < k[i]; i++) a[i] = 0;""",
+    "counter-call": """\
+#pragma nomp for
+  for (i = 0; i < (int)sqrt(t); i++) a[i] = 0;""",
     "counter-data": """\
 #pragma nomp for
   for (i = 0; i < k[0]; i++) a[i] = 0;""",
@@ -290,6 +293,9 @@ ERRORS = {
     "reduce-many": """\
 #pragma nomp for reduce("a", "+")
   for (int i = 0; i < n; i++) a[i] += b[i];""",
+    "reduce-call": """\
+#pragma nomp for reduce("a", "+")
+  for (int i = 0; i < n; i++) a[(int)sqrt(t)] += b[i];""",
     "reduce-two": """\
 #pragma nomp for reduce("a", "+")
   for (int i = 0; i < n; i++) { a[0] += b[i]; a[1] += b[i]; }""",
@@ -422,7 +428,10 @@ def test_missing_files(tmp_path: Path) -> None:
 def test_every_code_has_a_page_and_a_message() -> None:
     sources = "".join(file.read_text() for file in (ROOT / "nomp" / "frontend").glob("*.py"))
     codes = set(re.findall(r'"(N2\d\d)"', sources))
-    shown = "".join(file.read_text() for file in (ROOT / "tests" / "golden" / "frontend" / "errors").glob("*.txt"))
+    files = list((ROOT / "tests" / "golden" / "frontend" / "errors").glob("*.txt"))
+    shown = "".join(file.read_text() for file in files)
+    others = {file.stem for file in files} - {*ERRORS, "callees", "outside", "twice"}
+    assert all(name.startswith("function-") for name in others)  # those of test_functions
     assert codes == {code for code in codes if f"[{code}]" in shown}
     for code in codes:
         assert (ROOT / "nomp" / "codes" / f"{code}.md").read_text().startswith(f"# {code}: ")
