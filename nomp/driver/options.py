@@ -27,7 +27,8 @@ SEPARATE = frozenset(
         "-iwithprefix", "-iwithprefixbefore", "-isysroot", "-imultilib", "-MF", "-MT", "-MQ", "-L", "-l", "-B", "-T",
         "-Tbss", "-Tdata", "-Ttext", "-G", "-e", "-u", "-z", "--entry", "-Xlinker", "-Xassembler", "-Xpreprocessor",
         "-Xclang", "-mllvm", "-arch", "-target", "-framework", "-aux-info", "-wrapper", "-dumpbase", "-dumpbase-ext",
-        "-dumpdir", "-specs", "--param", "--sysroot", "--include",
+        "-dumpdir", "-specs", "--param", "--sysroot", "--include", "--imacros", "--define-macro",
+        "--undefine-macro", "--include-directory", "--include-directory-after", "--include-prefix",
     )
 )  # fmt: skip
 
@@ -221,13 +222,15 @@ _DEPENDENCY = frozenset(("-MD", "-MMD", "-MF", "-MT", "-MQ", "-MP", "-MG"))
 _PREPROCESSOR = frozenset(
     (
         "-D", "-U", "-A", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix",
-        "-iwithprefixbefore", "-isysroot", "--sysroot", "--include", "-nostdinc", "-ansi", "-undef", "-trigraphs",
-        "-pthread", "-fopenmp", "-target", "-m32", "-m64",
+        "-iwithprefixbefore", "-isysroot", "--sysroot", "-nostdinc", "-ansi", "-undef", "-trigraphs",
+        "-pthread", "-fopenmp", "-target", "-m32", "-m64", "-Xpreprocessor",
     )
 )  # fmt: skip
 _PREPROCESSOR_STARTS = (
-    "-std=", "--sysroot=", "--target=", "-march=", "-mcpu=", "-mavx", "-msse", "-mfma", "-O", "-fopenmp=", "-fshort-",
-    "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC", "-fpic", "-fPIE", "-fpie", "-ffast-math",
+    "-std=", "--std=", "--sysroot=", "--target=", "--define-macro", "--undefine-macro", "--include", "--imacros",
+    "--no-standard-includes", "--ansi", "--trigraphs", "-Wp,", "-fpack-struct", "-march=", "-mcpu=", "-mavx", "-msse",
+    "-mfma", "-O", "-fopenmp=", "-fshort-", "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC",
+    "-fpic", "-fPIE", "-fpie", "-ffast-math",
 )  # fmt: skip
 _LINKER = frozenset(
     (

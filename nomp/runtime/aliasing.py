@@ -18,9 +18,9 @@ from math import gcd
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES, Number
-from nomp.region import Expr, Load, Param, Region
+from nomp.region import Assign, Load, Param, Region, Var
 from nomp.runtime.ranges import Interval, counters, interval, needs_ranges, nothing_wraps
-from nomp.walks import loads, walk, walk_expr
+from nomp.walks import loads, walk, walk_expr, without_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,15 @@ def _interleaved(modulus: int, first: int, second: int, size: int, other: int) -
 
 
 def _same_subscripts(region: Region, first: Param, second: Param) -> bool:
-    found = {tuple(_bare(i) for i in load.index) for load in _loads(region, {first.name, second.name})}
-    return len(found) == 1 and first.shape[1:] == second.shape[1:]
-
-
-def _bare(expr: Expr) -> str:
-    """*expr* without its place in the source."""
-    return repr([(type(node).__name__, getattr(node, "name", getattr(node, "value", getattr(node, "op", ""))))
-                 for node in walk_expr(expr)])  # fmt: skip
+    """Whether every access to the two has one and the same subscript, whose value does not change in an iteration."""
+    found = {without_places(load.index) for load in _loads(region, {first.name, second.name})}
+    if len(found) != 1 or first.shape[1:] != second.shape[1:]:
+        return False
+    targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
+    written = {target.array if isinstance(target, Load) else target.name for target in targets}
+    nodes = [node for index in found for part in index for node in walk_expr(part)]
+    used = {node.array if isinstance(node, Load) else node.name for node in nodes if isinstance(node, Load | Var)}
+    return not used & written
 
 
 def _loads(region: Region, names: set[str]) -> Iterator[Load]:
