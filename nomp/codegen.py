@@ -24,13 +24,14 @@ from pymbolic import primitives as p
 from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
 
-from nomp.arithmetic import Number, evaluate, is_launch_expr
+from nomp.arithmetic import Number, convert, evaluate, is_launch_expr
 from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Value
+from nomp.loops import INDEX
 from nomp.lower.expressions import constant
 from nomp.lower.names import legal
 from nomp.region import Binary, Const, Expr, Var
+from nomp.walks import walk_expr
 
-_INDEX = "int64"
 _SILENT_FAILURES = ("cannot be made local because a write race",)
 """loopy warnings after which the code would be wrong."""
 
@@ -61,10 +62,11 @@ def generate(
         if any(text in str(warning.message) for text in _SILENT_FAILURES):
             raise CodegenError(str(warning.message))
     entry = kernel.default_entrypoint
-    scratch += tuple(_global_temporaries(entry))
+    scratch += tuple(_global_temporaries(entry, original))
     launches = tuple(_launches(kernel, {s.name for s in scratch}, original))
     used = {argument.name for launch in launches for argument in launch.arguments}
-    used |= {name for launch in launches for e in (*launch.grid, *launch.block) for name in _names(e)}
+    sizes = [e for launch in launches for e in (*launch.grid, *launch.block)] + [s.size for s in scratch]
+    used |= {node.name for size in sizes for node in walk_expr(size) if isinstance(node, Var)}
     kept = tuple(value for value in open_values if value.name in used)
     return DeviceSource(entry.name, dialect, text, kept, scratch, launches)
 
@@ -74,7 +76,7 @@ def _fixed(values: tuple[Value, ...], jit: Mapping[str, Number]) -> tuple[dict[s
     fixed: dict[str, Any] = {}
     for value in values:
         if value.expr is not None and is_launch_expr(value.expr, set(jit)):
-            number = evaluate(value.expr, jit)
+            number = convert(evaluate(value.expr, jit), value.dtype)
             fixed[value.name] = constant(number, value.dtype) if isinstance(number, float) else number
     return fixed, tuple(value for value in values if value.name not in fixed)
 
@@ -163,12 +165,12 @@ def _repeats(entry: lp.LoopKernel, instruction: Any, iname: str) -> bool:
     return not pairs.order_lt(dim_type.in_, place, dim_type.out, place).is_empty()
 
 
-def _global_temporaries(entry: lp.LoopKernel) -> Iterator[Scratch]:
+def _global_temporaries(entry: lp.LoopKernel, original: Mapping[str, str]) -> Iterator[Scratch]:
     for name in sorted(entry.temporary_variables):
         temporary = entry.temporary_variables[name]
         if temporary.address_space == AddressSpace.GLOBAL:
-            size = reduce(lambda a, b: a * b, temporary.shape, 1)
-            yield Scratch(name, str(temporary.dtype.numpy_dtype), _launch_expr(size))
+            (size,) = _sizes((reduce(lambda a, b: a * b, temporary.shape, 1),), original)
+            yield Scratch(original.get(name, name), str(temporary.dtype.numpy_dtype), size)
 
 
 def _launches(kernel: lp.TranslationUnit, scratch: set[str], original: Mapping[str, str]) -> Iterator[Launch]:
@@ -186,15 +188,15 @@ def _launches(kernel: lp.TranslationUnit, scratch: set[str], original: Mapping[s
 
 
 def _argument(entry: lp.LoopKernel, name: str, scratch: set[str], original: Mapping[str, str]) -> Argument:
-    if name in scratch:
-        return Argument("scratch", name)
-    scalar = isinstance(entry.arg_dict[name], lp.ValueArg)
-    return Argument("value" if scalar else "buffer", original.get(name, name))
+    given = original.get(name, name)
+    if given in scratch:
+        return Argument("scratch", given)
+    return Argument("value" if isinstance(entry.arg_dict[name], lp.ValueArg) else "buffer", given)
 
 
 def _same_rank(grid: tuple[Expr, ...], block: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
     rank = max(len(grid), len(block), 1)
-    ones = (Const(1, _INDEX),) * rank
+    ones = (Const(1, INDEX),) * rank
     return (grid + ones)[:rank], (block + ones)[:rank]
 
 
@@ -207,9 +209,9 @@ def _launch_expr(expr: Any) -> Expr:
     """A pymbolic integer expression over values as a launch expression."""
     match expr:
         case int():
-            return Const(expr, _INDEX)
+            return Const(expr, INDEX)
         case p.Variable():
-            return Var(expr.name, _INDEX)
+            return Var(expr.name, INDEX)
         case p.Sum():
             return _chain("+", expr.children)
         case p.Product():
@@ -219,19 +221,11 @@ def _launch_expr(expr: Any) -> Expr:
         case p.Max():
             return _chain("max", expr.children)
         case p.FloorDiv():
-            return Binary("//", _launch_expr(expr.numerator), _launch_expr(expr.denominator), _INDEX)
+            return Binary("//", _launch_expr(expr.numerator), _launch_expr(expr.denominator), INDEX)
     if hasattr(expr, "__index__"):
-        return Const(int(expr), _INDEX)
+        return Const(int(expr), INDEX)
     raise CodegenError(f"a grid size is not an expression of parameters: {expr}")
 
 
 def _chain(op: str, children: tuple[Any, ...]) -> Expr:
-    return reduce(lambda left, right: Binary(op, left, right, _INDEX), map(_launch_expr, children))
-
-
-def _names(expr: Expr) -> Iterator[str]:
-    if isinstance(expr, Var):
-        yield expr.name
-    elif isinstance(expr, Binary):
-        yield from _names(expr.left)
-        yield from _names(expr.right)
+    return reduce(lambda left, right: Binary(op, left, right, INDEX), map(_launch_expr, children))

@@ -82,7 +82,8 @@ def _mark(ctx: Context) -> Callable[[], None]:
     ready = len(ctx.hoisted or ())
 
     def reset() -> None:
-        ctx.names.taken, ctx.failed = taken, failed
+        ctx.names.taken = taken | {param.name for param in ctx.params.values()}
+        ctx.failed = failed
         del ctx.diagnostics[known:]
         if ctx.hoisted is not None:
             del ctx.hoisted[ready:]

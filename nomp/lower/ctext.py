@@ -7,6 +7,7 @@ Called by `lower.opaque` and `lower.functions`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -147,9 +148,11 @@ class Writer:
                 return f"{self.function(function)}({', '.join(map(self.bare, args))})"
 
     def _constant(self, value: int | float, dtype: str) -> str:
-        if is_float(dtype):
-            return repr(float(value)) + _SUFFIXES.get(dtype, "")
         suffix = _SUFFIXES.get(dtype, "")
-        if value == _LOWEST.get(dtype):
-            return f"({value + 1}{suffix} - 1)"
-        return f"{value}{suffix}" if value >= 0 else f"({value}{suffix})"
+        if not math.isfinite(value):
+            text = "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+        elif value == _LOWEST.get(dtype):
+            text = f"{value + 1}{suffix} - 1"
+        else:
+            text = f"{float(value)!r}{suffix}" if is_float(dtype) else f"{value}{suffix}"
+        return f"({text})" if text.startswith("-") else text

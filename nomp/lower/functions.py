@@ -54,13 +54,13 @@ def definitions(functions: tuple[Function, ...], dialect: str) -> str:
 
 def _definition(function: Function, dialect: str, called: Callable[[str], str]) -> str:
     def element(array: str, index: tuple[str, ...]) -> str:
-        return array + "".join(f"[{i}]" for i in index)
+        return writer.scalar(array) + "".join(f"[{i}]" for i in index)
 
     types = TYPES[dialect]
     writer = Writer(types, element, called, {})
     params = ", ".join(f"{types[dtype]} {writer.scalar(name)}" for name, dtype in function.params)
     arrays = "".join(
-        f"  {types[s.dtype]} {s.name}" + "".join(f"[{writer.value(e)}]" for e in s.shape) + ";\n"
+        f"  {types[s.dtype]} {writer.scalar(s.name)}" + "".join(f"[{writer.value(e)}]" for e in s.shape) + ";\n"
         for s in walk(function.body)
         if isinstance(s, Declare) and s.shape
     )

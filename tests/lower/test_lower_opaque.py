@@ -34,6 +34,7 @@ from nomp.region import (
     Return,
     Stmt,
     Switch,
+    Unary,
     Var,
     While,
 )
@@ -118,6 +119,16 @@ def test_an_array_of_the_loop_itself() -> None:
         Assign(T, op("+", T, i32(1))),
     )
     check(region(Declare("t", "int32", (), i32(0)), While(op("<", T, i32(5)), body)))
+
+
+@pytest.mark.parametrize("value", [-1.5, 2.5, float("inf"), float("-inf")])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_constants_as_the_c_api_bakes_them_in(value: float, dtype: str) -> None:
+    """No front end folds these: ``t < 3 && -value < x``, with the value as it is."""
+    negated = Unary("-", Const(value, dtype), dtype)
+    smaller = op("<", negated, Const(2.0, dtype))
+    body = (Assign(T, op("+", T, i32(1))), Assign(OUT, op("+", OUT, smaller)))
+    check(region(Declare("t", "int32", (), i32(0)), While(op("<", T, i32(3)), body)))
 
 
 def test_under_a_guard_and_with_offsets() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import loopy as lp
+import numpy as np
+from pymbolic import parse
 
 
 def rows(knl, context, block=32):
@@ -14,3 +16,13 @@ def tiles(knl, context, x=8, y=4):
     """Spread the iterations of ``i`` and ``j`` over groups of *y* by *x* items."""
     knl = lp.split_iname(knl, "j", x, outer_tag="g.0", inner_tag="l.0")
     return lp.split_iname(knl, "i", y, outer_tag="g.1", inner_tag="l.1")
+
+
+def staged(knl, context):
+    """Keep what the one instruction computes in a temporary in global memory before storing it."""
+    entry = knl.default_entrypoint
+    (store,) = entry.instructions
+    kept = lp.TemporaryVariable("kept", np.int32, (parse("length"),), address_space=lp.AddressSpace.GLOBAL)
+    first = store.copy(id="keep", assignee=parse("kept[i]"))
+    second = store.copy(expression=parse("kept[i]"), depends_on=frozenset({"keep"}))
+    return knl.with_kernel(entry.copy(instructions=[first, second], temporary_variables={"kept": kept}))
