@@ -120,7 +120,8 @@ class OpenCLDevice:
 
     def free(self, buffer: Any) -> None:
         """See `nomp.backend.Device.free`."""
-        buffer.release()
+        with _errors("freeing memory"):
+            buffer.release()
 
     def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_to`."""

@@ -1,8 +1,8 @@
 """Whether arrays with different names overlap at a launch, so that a schedule made for distinct arrays may be wrong.
 
-In: a region; then the scalars' values and the arrays' addresses.  Out: yes or no; "yes" may be too careful, "no" is
-certain.  Called by `runtime.kernel`, which then has the loops run in the order of the source, where nothing is wrong
-with overlap.
+In: a region; then where its scalars and counters lie, and the arrays' addresses.  Out: yes or no; "yes" may be too
+careful, "no" is certain.  Called by `runtime.kernel`, which then has the loops run in the order of the source, where
+nothing is wrong with overlap.
 
 Two arrays of which one is written are apart if the bytes that the loops can reach are, or if they are interleaved:
 members of an array of structs, or the even and the odd elements of one array.  The same address under two names is
@@ -17,9 +17,9 @@ from itertools import combinations, product
 from math import gcd
 
 from nomp.affine import Affine, Scope
-from nomp.arithmetic import SIZES, Number
+from nomp.arithmetic import SIZES
 from nomp.region import Assign, Load, Param, Region, Var
-from nomp.runtime.ranges import Interval, counters, interval, needs_ranges, nothing_wraps
+from nomp.runtime.ranges import Interval, interval
 from nomp.walks import loads, walk, walk_expr, without_places
 
 
@@ -39,26 +39,24 @@ def matters(region: Region) -> bool:
 
 
 def overlap(
-    region: Region, env: Mapping[str, Number], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]]
+    region: Region, known: Mapping[str, Interval], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]]
 ) -> bool:
     """Whether two arrays may share an element that one of them writes.
 
-    *pointers* are the addresses of the arrays' elements 0, *mapped* the addresses between which each array is mapped.
+    *known* says where scalars and counters lie (nothing of any, if a subscript may wrap around).  *pointers* are the
+    addresses of the arrays' elements 0, *mapped* the addresses between which each array is mapped.
     """
     arrays = [p for p in region.params if p.kind == "array" and p.name in mapped and (p.reads or p.writes)]
-    wraps = needs_ranges(region) and not nothing_wraps(region, env)
-    known = {} if wraps else counters(region, env)
-    for first, second in combinations(arrays, 2):
-        if (first.writes or second.writes) and not _apart(region, known, first, second, pointers, mapped):
-            return True
-    return False
+    reaches = {param.name: _reach(region, param, known) for param in arrays}
+    pairs = (pair for pair in combinations(arrays, 2) if any(param.writes for param in pair))
+    return not all(_apart(region, reaches, *pair, pointers, mapped) for pair in pairs)
 
 
 def _apart(
-    region: Region, known: Mapping[str, Interval], first: Param, second: Param, pointers: Mapping[str, int],
+    region: Region, all_reaches: Mapping[str, Reach], first: Param, second: Param, pointers: Mapping[str, int],
     mapped: Mapping[str, tuple[int, int]],
 ) -> bool:  # fmt: skip
-    reaches = [_reach(region, param, known) for param in (first, second)]
+    reaches = [all_reaches[param.name] for param in (first, second)]
     starts = [pointers[param.name] for param in (first, second)]
     sizes = [SIZES[param.dtype] for param in (first, second)]
     (low, high), (other_low, other_high) = (

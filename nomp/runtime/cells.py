@@ -14,6 +14,7 @@ from typing import Any
 from nomp.arithmetic import SIZES, Number, evaluate, is_float, limits
 from nomp.backend import Device
 from nomp.region import Param, Region
+from nomp.runtime.held import Held
 from nomp.runtime.memory import AddressMap
 
 CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
@@ -32,25 +33,18 @@ def identity(op: str, dtype: str) -> Number:
     return 1 if op in ("*", "&&") else 0
 
 
-class Cell:
+class Cell(Held):
     """A ``cell`` parameter: *position* among the parameters, and the device's buffer for it."""
 
     def __init__(self, region: Region, position: int) -> None:
         self.position = position
         self.param: Param = region.params[position]
-        self._size = SIZES[self.param.dtype]
-        self._buffer: Any = None
+        super().__init__(SIZES[self.param.dtype])
         ops = [r.op for r in region.clauses.reductions if r.name == self.param.name]
         self._start: Any = None
         if region.overwrite and ops:
             start = struct.pack(f"={CODES[self.param.dtype]}", identity(ops[0], self.param.dtype))
             self._start = ctypes.create_string_buffer(start, len(start))
-
-    def buffer(self, device: Device) -> Any:
-        """The one-element buffer that kernels are given."""
-        if self._buffer is None:
-            self._buffer = device.alloc(self._size)
-        return self._buffer
 
     def offset(self, scalars: Mapping[str, Number]) -> int:
         """How many bytes the element is away from the parameter's address."""
@@ -70,12 +64,6 @@ class Cell:
         if (place := self._mapped(memory, element)) is not None:
             device.copy(*place, self._buffer, 0, self._size)
         device.copy_from(self._buffer, 0, element, self._size)
-
-    def release(self, device: Device) -> None:
-        """Free the buffer."""
-        if self._buffer is not None:
-            device.free(self._buffer)
-            self._buffer = None
 
     def _mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
         """The buffer and the byte in it that hold *element* on the device."""

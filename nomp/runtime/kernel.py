@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,7 @@ class Kernel:
         places = list(enumerate(region.params))
         self._scalars = [Scalar(i, p.name, p.dtype, SIZES[p.dtype]) for i, p in places if p.kind == "scalar"]
         self._layout = struct.Struct("=" + "".join(CODES[scalar.dtype] for scalar in self._scalars))
+        self._required = [(i, p) for i, p in places if p.kind != "array"]
         self._arrays = [(i, p) for i, p in places if p.kind in ("array", "table")]
         self._tables = {i: Table(p) for i, p in places if p.kind == "table"}
         self._cells = [Cell(region, i) for i, p in places if p.kind == "cell"]
@@ -87,17 +89,21 @@ class Kernel:
         self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
         self._accesses = bounds.accesses(region)
         self._may_alias = aliasing.matters(region)
+        self.needs_ranges = ranges.needs_ranges(region)
+        trips = [trip_count(stmt) for stmt in region.body if isinstance(stmt, For)]
+        known = len(trips) == len(region.body) and all(is_launch_expr(count, region.scalars) for count in trips)
+        self._trips = trips if known else None
         self._plans: dict[Situation, Plan] = {}
 
-    def run(self, context: Context, addresses: Sequence[int], jit: Mapping[str, Number]) -> None:
-        """Launch with one host address for each parameter; scalars in *jit* have their value there.
+    def run(self, context: Context, addresses: Sequence[int]) -> None:
+        """Launch with one host address for each parameter.
 
         Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays, N610 for
         the addresses, N612 for a division by zero, N521 and the pipeline's for the first launch of a variant, N611.
         """
-        self._check(addresses, jit)
+        self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
-        situation = self._read(addresses, jit), pointers, tuple(map(context.memory.find, pointers))
+        situation = self._read(addresses), pointers, tuple(map(context.memory.find, pointers))
         plan = self._plans.get(situation) or self._remember(situation, self._prepare(context, situation))
         with driver_errors(self._launching, self.span):
             self._launch(context, plan, addresses)
@@ -133,35 +139,28 @@ class Kernel:
 
     def release(self, context: Context) -> None:
         """Forget what is compiled and free what launches needed; the region can be run again on another device."""
-        for program in self._programs.values():
-            program.release()
-        for cell in self._cells:
-            cell.release(context.device)
-        for table in self._tables.values():
-            table.release(context.device)
-        self._programs.clear()
         self._plans.clear()
+        with ExitStack() as steps:  # all of them, whatever fails
+            while self._programs:
+                steps.callback(self._programs.popitem()[1].release)
+            for held in (*self._cells, *self._tables.values()):
+                steps.callback(held.release, context.device)
 
     # ------------------------------------------------------------------------------------------- host to values
 
-    def _check(self, addresses: Sequence[int], jit: Mapping[str, Number]) -> None:
+    def _check(self, addresses: Sequence[int]) -> None:
         if len(addresses) != len(self.region.params):
             message = f"kernel '{self.region.name}' takes {len(self.region.params)} addresses, not {len(addresses)}"
             raise error("N610", message, self.span, help="give one address for each parameter, in their order")
-        for address, param in zip(addresses, self.region.params, strict=True):
-            if not address and param.kind != "array" and param.name not in jit:
+        for position, param in self._required:
+            if not addresses[position]:
                 message = f"kernel '{self.region.name}' gets a null pointer for '{_shown(param)}'"
                 step = "give the address of the value, not the value"
                 raise error("N610", message, self.region.span(param.place), help=step)
 
-    def _read(self, addresses: Sequence[int], jit: Mapping[str, Number]) -> bytes:
+    def _read(self, addresses: Sequence[int]) -> bytes:
         """The scalars' bytes, in the form of `_layout`."""
-        if not jit:
-            return b"".join([ctypes.string_at(addresses[s.position], s.size) for s in self._scalars])
-        return b"".join(
-            _bytes(jit[s.name], s.dtype) if s.name in jit else ctypes.string_at(addresses[s.position], s.size)
-            for s in self._scalars
-        )
+        return b"".join([ctypes.string_at(addresses[s.position], s.size) for s in self._scalars])
 
     # ---------------------------------------------------------------------------------------------- values to plan
 
@@ -190,11 +189,7 @@ class Kernel:
 
     def _is_idle(self, scalars: Mapping[str, Number]) -> bool:
         """Whether no loop of the region runs at all, whatever is mapped."""
-        known = set(scalars)
-        return all(
-            isinstance(stmt, For) and is_launch_expr(trips := trip_count(stmt), known) and evaluate(trips, scalars) <= 0
-            for stmt in self.region.body
-        )
+        return self._trips is not None and all(evaluate(count, scalars) <= 0 for count in self._trips)
 
     def _bind(
         self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int],
@@ -212,16 +207,18 @@ class Kernel:
                 size = SIZES[param.dtype]
                 mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size
         bounds.check(self.region, self._accesses, scalars, mapped)
-        aliased = self._may_alias and self._aliased(scalars, pointers, entries)
-        variant = ranges.choose(self.region, scalars, any(offsets.values()), aliased)
+        exact = not self.needs_ranges or ranges.nothing_wraps(self.region, scalars)
+        aliased = self._may_alias and self._aliased(scalars, exact, pointers, entries)
+        variant = Variant(no_wrap=self.needs_ranges and exact, offsets=any(offsets.values()), aliased=aliased)
         return self.compile(context, scalars, variant).bind(scalars, buffers, offsets)
 
     def _aliased(
-        self, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
+        self, scalars: Mapping[str, Number], exact: bool, pointers: Sequence[int], entries: Sequence[Entry | None]
     ) -> bool:
         names = [param.name for _, param in self._arrays]
         held = {name: (e.start, e.end) for name, e in zip(names, entries, strict=True) if e is not None}
-        return aliasing.overlap(self.region, scalars, dict(zip(names, pointers, strict=True)), held)
+        known = ranges.counters(self.region, scalars) if exact else {}
+        return aliasing.overlap(self.region, known, dict(zip(names, pointers, strict=True)), held)
 
     def _located(self, param: Param, pointer: int, entry: Entry | None, device: Device) -> tuple[Any, int]:
         """What the kernel is given for array *param*, and the element of it that is the host's element 0."""

@@ -10,22 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from nomp.affine import preserves_value
 from nomp.arithmetic import Number, evaluate, is_float, is_signed, limits
-from nomp.device_source import Variant
 from nomp.loops import last_value, signed_step, trip_count
 from nomp.region import Binary, Cast, Const, Expr, For, Region, Stmt, Unary, Var
 from nomp.walks import bodies, loads, walk, walk_expr
 
 Interval = tuple[int, int]
 _LARGEST = limits("int64")[1]
-
-
-def choose(region: Region, env: Mapping[str, Number], offsets: bool, aliased: bool = False) -> Variant:
-    """The variant for a launch with the scalars *env*.
-
-    *offsets*: some array's mapping does not start at its base; *aliased*: some arrays may overlap.
-    """
-    no_wrap = needs_ranges(region) and nothing_wraps(region, env)
-    return Variant(no_wrap=no_wrap, offsets=offsets, aliased=aliased)
 
 
 def needs_ranges(region: Region) -> bool:

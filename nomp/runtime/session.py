@@ -11,6 +11,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 
 from nomp import backend, config
 from nomp.arithmetic import Number
@@ -19,7 +20,6 @@ from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.region import Region
-from nomp.runtime import ranges
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
@@ -86,13 +86,13 @@ class Session:
         with self._lock:
             kernel = Kernel(region)
             context = self._started(kernel.span)
-            if eager and not region.clauses.jit:
-                kernel.compile(context, {}, Variant(no_wrap=ranges.needs_ranges(region)))
+            if eager and not region.clauses.jit:  # which values these have, only a launch tells
+                kernel.compile(context, {}, Variant(no_wrap=kernel.needs_ranges))
             self._kernels.append(kernel)
             return len(self._kernels) - 1
 
-    def run(self, kernel: int, addresses: Sequence[int], jit: Mapping[str, Number] | None = None) -> None:
-        """Launch: one host address for each parameter; the scalars in *jit* have their value there instead.
+    def run(self, kernel: int, addresses: Sequence[int]) -> None:
+        """Launch: one host address for each parameter.
 
         Errors: N602 before init, N609 no such kernel, and those of `Kernel.run`.
         """
@@ -102,7 +102,7 @@ class Session:
             if not known:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
-            self._kernels[kernel].run(context, addresses, jit or {})
+            self._kernels[kernel].run(context, addresses)
 
     def sync(self) -> None:
         """Wait for all kernels and copies.  N602 before init."""
@@ -114,12 +114,12 @@ class Session:
         with self._lock:
             context = self._started()
             self._context = None
-            with driver_errors("closing the device"):
-                context.device.sync()
+            with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
+                steps.callback(context.device.close)
+                steps.callback(context.memory.clear)
                 for kernel in self._kernels:
-                    kernel.release(context)
-                context.memory.clear()
-                context.device.close()
+                    steps.callback(kernel.release, context)
+                context.device.sync()
 
     def _started(self, span: Span | None = None) -> Context:
         if self._context is None:

@@ -31,7 +31,7 @@ from nomp.region import (
     Stmt,
     Var,
 )
-from nomp.runtime.ranges import choose, final_counters
+from nomp.runtime.ranges import final_counters, needs_ranges, nothing_wraps
 
 SIZE = 64
 
@@ -77,13 +77,14 @@ def check(body: tuple[Stmt, ...], scalars: dict[str, int], dtypes: dict[str, str
     region = Region("nest", "x.c", 1, (*params, *ARRAYS), body)
     expected = arrays()
     Interpreter(region, scalars, expected).run()
-    for variant in {Variant(), choose(region, scalars, False)}:
+    chosen = Variant(no_wrap=needs_ranges(region) and nothing_wraps(region, scalars))
+    for variant in {Variant(), chosen}:
         actual = arrays()
         run(region, scalars, actual, variant)
         for name in actual:
             np.testing.assert_array_equal(actual[name], expected[name], err_msg=f"{name} {variant}")
     if wrap:
-        assert choose(region, scalars, False).no_wrap == wrap["no_wrap"]
+        assert chosen.no_wrap == wrap["no_wrap"]
 
 
 def arrays() -> dict[str, np.ndarray]:

@@ -105,7 +105,7 @@ def test_scalars_are_read_by_their_type() -> None:
     values = tuple(Value(p.name, p.dtype, Var(p.name, p.dtype)) for p in params)
     bench = Bench(source(*[Argument("value", v.name) for v in values], values=values))
     host = [np.array([1 if d == "bool" else 0.1 if "float" in d else np.iinfo(d).max], d) for d in DTYPES]
-    Kernel(region(*params, upper=Const(5, "int32"))).run(bench.context, [address(x) for x in host], {})
+    Kernel(region(*params, upper=Const(5, "int32"))).run(bench.context, [address(x) for x in host])
     ((_, _, *got),) = bench.launched
     assert [(type(x), x) for x in got] == [(x[0].dtype.type, x[0]) for x in host]
 
@@ -115,9 +115,9 @@ def test_values_and_grids_are_computed_from_scalars() -> None:
     groups = Binary("//", Binary("+", Var("m", "int32"), Const(3, "int64"), "int64"), Const(4, "int64"), "int64")
     made = source(Argument("value", "m"), values=(Value("m", "int32", twice),), grid=groups)
     bench, kernel, n = Bench(made), Kernel(region(SCALAR_N)), ctypes.c_int(5)
-    kernel.run(bench.context, [address(n)], {})
+    kernel.run(bench.context, [address(n)])
     n.value = 6
-    kernel.run(bench.context, [address(n)], {})
+    kernel.run(bench.context, [address(n)])
     assert bench.launched == [((3,), (4,), 10), ((3,), (4,), 12)]
     assert len(bench.compiled) == 1
 
@@ -127,27 +127,27 @@ def test_an_empty_grid_is_not_launched() -> None:
     full, zero = Launch("second", (), (ONE,), (ONE,)), Launch("k", (), (ONE, empty), (ONE, ONE))
     bench = Bench(source(launches=(zero, full)))
     kernel, n = Kernel(region(SCALAR_N)), ctypes.c_int(5)
-    kernel.run(bench.context, [address(n)], {})
+    kernel.run(bench.context, [address(n)])
     assert [grid for grid, *_ in bench.launched] == [(1,)]
     n.value = 3
-    kernel.run(bench.context, [address(n)], {})
+    kernel.run(bench.context, [address(n)])
     assert [grid for grid, *_ in bench.launched] == [(1,), (1,)]
     n.value = 7
-    kernel.run(bench.context, [address(n)], {})
+    kernel.run(bench.context, [address(n)])
     assert [grid for grid, *_ in bench.launched[2:]] == [(1, 2), (1,)]
 
 
 @pytest.mark.parametrize("trips", [0, -3])
 def test_no_trips_need_no_map_and_no_compiler(trips: int) -> None:
     bench = Bench(source(Argument("buffer", "a")))
-    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(ctypes.c_int(trips)), 0], {})
+    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(ctypes.c_int(trips)), 0])
     assert bench.compiled == [] and bench.launched == []
 
 
 def test_one_source_may_have_several_launches_in_order() -> None:
     launches = (Launch("second", (Argument("value", "n"),), (ONE,), (ONE,)), Launch("k", (), (ONE, ONE), (ONE, ONE)))
     bench = Bench(source(launches=launches))
-    Kernel(region(SCALAR_N)).run(bench.context, [address(ctypes.c_int(5))], {})
+    Kernel(region(SCALAR_N)).run(bench.context, [address(ctypes.c_int(5))])
     assert bench.launched == [((1,), (1,), 5), ((1, 1), (1, 1))]
 
 
@@ -163,7 +163,7 @@ def test_arrays_come_with_the_offset_of_the_hosts_element_0(start: int, pointer:
     bench = Bench(source(Argument("buffer", "a"), Argument("value", "a_offset"), values=(OFFSET,)))
     bench.memory.update(address(a), start, 15, 8, TO)
     n = ctypes.c_int(1)
-    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(n), address(a[pointer:])], {})
+    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(n), address(a[pointer:])])
     ((_, _, buffer, got),) = bench.launched
     assert (floats(buffer), got) == (list(a[start:15]), offset)
     assert [variant.offsets for _, variant in bench.compiled] == [offset != 0]
@@ -176,7 +176,7 @@ def test_devices_with_pointer_arithmetic_get_the_address_of_element_0() -> None:
     bench.device.alloc = lambda nbytes: 4000  # type: ignore[assignment, method-assign, return-value]
     bench.device.zero = lambda buffer, offset, nbytes: None  # type: ignore[assignment, method-assign]
     bench.memory.update(address(a), 5, 15, 8, ALLOC)
-    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(ctypes.c_int(1)), address(a)], {})
+    Kernel(region(SCALAR_N, ARRAY_A)).run(bench.context, [address(ctypes.c_int(1)), address(a)])
     assert bench.launched == [((1,), (4,), 4000 - 5 * 8)]
     assert bench.compiled == [({}, Variant())]
 
@@ -184,7 +184,7 @@ def test_devices_with_pointer_arithmetic_get_the_address_of_element_0() -> None:
 def test_an_array_that_is_not_accessed_needs_no_map() -> None:
     unused = replace(ARRAY_A, reads=False, writes=False)
     bench = Bench(source(Argument("buffer", "a")))
-    Kernel(region(SCALAR_N, unused)).run(bench.context, [address(ctypes.c_int(1)), 0], {})
+    Kernel(region(SCALAR_N, unused)).run(bench.context, [address(ctypes.c_int(1)), 0])
     assert bench.launched == [((1,), (4,), None)]
 
 
@@ -195,11 +195,11 @@ def test_a_new_map_is_noticed() -> None:
     for start, end, op in ((0, 4, TO), (0, 10, TO), (0, 10, FREE), (2, 4, TO)):
         bench.memory.update(address(a), start, end, 8, op)
         if op == TO:
-            kernel.run(bench.context, [address(n), address(a)], {})
+            kernel.run(bench.context, [address(n), address(a)])
             assert floats(bench.launched[-1][2]) == list(a[start:end])
     bench.memory.update(address(a), 2, 4, 8, FREE)
     with pytest.raises(NompError, match="N607"):
-        kernel.run(bench.context, [address(n), address(a)], {})
+        kernel.run(bench.context, [address(n), address(a)])
 
 
 def test_another_pointer_is_noticed() -> None:
@@ -208,7 +208,7 @@ def test_another_pointer_is_noticed() -> None:
     for x in (a, b):
         bench.memory.update(address(x), 0, 4, 8, TO)
     for x in (a, b, a):
-        kernel.run(bench.context, [address(n), address(x)], {})
+        kernel.run(bench.context, [address(n), address(x)])
         assert floats(bench.launched[-1][2]) == list(x)
 
 
@@ -226,10 +226,10 @@ def test_a_cell_goes_there_and_back() -> None:
     s = np.array([2.0])
     bench = Bench(source(Argument("buffer", "s")), add(5))
     kernel, n = Kernel(region(SCALAR_N, CELL_S)), ctypes.c_int(1)
-    kernel.run(bench.context, [address(n), address(s)], {})
+    kernel.run(bench.context, [address(n), address(s)])
     assert s == [7]
     s[0] = 100
-    kernel.run(bench.context, [address(n), address(s)], {})
+    kernel.run(bench.context, [address(n), address(s)])
     assert s == [105]
 
 
@@ -237,9 +237,9 @@ def test_a_cell_may_be_an_element() -> None:
     s = np.arange(10.0)
     bench = Bench(source(Argument("buffer", "s")), add(0.5))
     kernel, n = Kernel(region(SCALAR_N, replace(CELL_S, index=N))), ctypes.c_int(3)
-    kernel.run(bench.context, [address(n), address(s)], {})
+    kernel.run(bench.context, [address(n), address(s)])
     n.value = 4
-    kernel.run(bench.context, [address(n), address(s)], {})
+    kernel.run(bench.context, [address(n), address(s)])
     assert list(s) == [0, 1, 2, 3.5, 4.5, 5, 6, 7, 8, 9]
 
 
@@ -249,7 +249,7 @@ def test_a_mapped_cell_is_right_on_both_sides() -> None:
     bench.memory.update(address(s), 2, 8, 8, TO)
     s[:] = -1
     kernel = Kernel(region(SCALAR_N, replace(CELL_S, index=N)))
-    kernel.run(bench.context, [address(ctypes.c_int(3)), address(s)], {})
+    kernel.run(bench.context, [address(ctypes.c_int(3)), address(s)])
     assert list(s) == [-1, -1, -1, 3.5, -1, -1, -1, -1, -1, -1]
     bench.memory.update(address(s), 2, 8, 8, FROM)
     assert list(s) == [-1, -1, 2, 3.5, 4, 5, 6, 7, -1, -1]
@@ -260,7 +260,7 @@ def test_an_overwriting_reduction_starts_from_the_identity(trips: int) -> None:
     s = np.array([100.0])
     bench = Bench(source(Argument("buffer", "s")), add(5))
     reduced = region(SCALAR_N, CELL_S, overwrite=True, clauses=Clauses(reductions=(Reduction("s", "+"),)))
-    Kernel(reduced).run(bench.context, [address(ctypes.c_int(trips)), address(s)], {})
+    Kernel(reduced).run(bench.context, [address(ctypes.c_int(trips)), address(s)])
     assert s == [5 * trips]
 
 
@@ -285,7 +285,7 @@ def test_counters_get_their_last_value() -> None:
     n = ctypes.c_int(9)
     for trips, expected in ((9, 9), (0, 0), (9, 9)):
         n.value, i.value = trips, -7
-        kernel.run(bench.context, [address(n), address(i)], {})
+        kernel.run(bench.context, [address(n), address(i)])
         assert i.value == expected
 
 
@@ -298,18 +298,9 @@ def test_each_jit_value_has_its_own_kernel() -> None:
     kernel = Kernel(region(x, upper=ONE, clauses=Clauses(jit=("x",))))
     for number in (0.0, -0.0, 2.5, 0.0, 2.5):
         value.value = number
-        kernel.run(bench.context, [address(value)], {})
+        kernel.run(bench.context, [address(value)])
     assert [str(jit["x"]) for jit, _ in bench.compiled] == ["0.0", "-0.0", "2.5"]
     assert len(bench.launched) == 5
-
-
-def test_jit_values_may_be_given_instead_of_addresses() -> None:
-    m = Param("m", "uint8")
-    bench, n = Bench(source(Argument("value", "n"))), ctypes.c_int(1)
-    kernel = Kernel(region(m, SCALAR_N, clauses=Clauses(jit=("m",))))
-    for number in (3, 3 + 256, 4):
-        kernel.run(bench.context, [0, address(n)], {"m": number})
-    assert [jit for jit, _ in bench.compiled] == [{"m": 3}, {"m": 4}]
 
 
 # ----------------------------------------------------------------------------------------------------------- scratch
@@ -320,7 +311,7 @@ def test_scratch_is_kept_and_grows() -> None:
     bench, kernel, n = Bench(made), Kernel(region(SCALAR_N)), ctypes.c_int(0)
     for size in (10, 5, 11, 20, 10, 100):
         n.value = size
-        kernel.run(bench.context, [address(n)], {})
+        kernel.run(bench.context, [address(n)])
         assert any(bench.launched[-1][2] is buffer for buffer in bench.device.live)
     assert [len(buffer) for _, _, buffer in bench.launched] == [40, 40, 80, 80, 40, 400]
     assert len(bench.device.live) == 3
@@ -332,9 +323,9 @@ def test_a_repeated_launch_only_launches() -> None:
     a = np.arange(4.0)
     bench, n, kernel = Bench(source(Argument("buffer", "a"))), ctypes.c_int(4), Kernel(region(SCALAR_N, ARRAY_A))
     bench.memory.update(address(a), 0, 4, 8, TO)
-    kernel.run(bench.context, [address(n), address(a)], {})
+    kernel.run(bench.context, [address(n), address(a)])
     before = list(bench.device.log)
-    kernel.run(bench.context, [address(n), address(a)], {})
+    kernel.run(bench.context, [address(n), address(a)])
     assert bench.device.log == before
     assert bench.launched[0] == bench.launched[1]
 
@@ -347,7 +338,7 @@ def test_swapping_arrays_makes_no_new_plans() -> None:
     for x in (a, b):
         bench.memory.update(address(x), 0, 4, 8, TO)
     for _ in range(100):
-        kernel.run(bench.context, [address(n), address(a), address(b)], {})
+        kernel.run(bench.context, [address(n), address(a), address(b)])
         a, b = b, a
     assert len(kernel._plans) == 2
     assert bench.launched[0][2:] == bench.launched[98][2:] == bench.launched[1][:1:-1] == bench.launched[99][:1:-1]
@@ -356,7 +347,7 @@ def test_swapping_arrays_makes_no_new_plans() -> None:
 def test_plans_do_not_pile_up() -> None:
     bench, kernel, n = Bench(source()), Kernel(region(SCALAR_N)), ctypes.c_int(0)
     for n.value in range(1, 100):
-        kernel.run(bench.context, [address(n)], {})
+        kernel.run(bench.context, [address(n)])
     assert len(kernel._plans) == MAX_PLANS and len(bench.launched) == 99
 
 
@@ -365,7 +356,7 @@ def test_plans_do_not_pile_up() -> None:
 
 def refusal(bench: Bench, kernel: Kernel, *addresses: int) -> str:
     with pytest.raises(NompError) as caught:
-        kernel.run(bench.context, list(addresses), {})
+        kernel.run(bench.context, list(addresses))
     return str(caught.value)
 
 
@@ -406,7 +397,7 @@ def test_a_map_that_is_too_small_is_refused() -> None:
     write = Assign(Load("a", (Var("i", "int32"),), "float64"), Const(0.0, "float64"))
     kernel = Kernel(replace(whole, body=(replace(loop, body=(write,)),)))
     bench.memory.update(address(a), 0, 5, 8, TO)
-    kernel.run(bench.context, [address(ctypes.c_int(5)), address(a)], {})
+    kernel.run(bench.context, [address(ctypes.c_int(5)), address(a)])
     text = refusal(bench, kernel, address(ctypes.c_int(6)), address(a))
     assert "kernel 'k' accesses element 5 of 'a' (i = 5), of which only [0, 5) is on the device [N616]" in text
     assert len(bench.launched) == 1
@@ -445,7 +436,7 @@ def test_a_refused_launch_is_reported_and_tried_anew() -> None:
         "help: nomp devices lists the devices, how much memory they have and whether they work"
     )
     bench.function = lambda *_: None
-    kernel.run(bench.context, [address(n)], {})
+    kernel.run(bench.context, [address(n)])
 
 
 def test_too_little_memory_for_scratch_is_reported() -> None:

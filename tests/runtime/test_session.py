@@ -285,6 +285,31 @@ def test_init_twice() -> None:
     assert session.started()
 
 
+@pytest.mark.parametrize("failing", ["sync", "free"])
+def test_a_finalize_that_fails_leaves_nothing_of_the_old_device(
+    failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: Any) -> None:
+        raise BackendError("the device is lost")
+
+    bench = Bench()
+    session, n, a = bench.init(), ctypes.c_int(3), np.zeros(4)
+    session.update(a.ctypes.data, 0, 4, 8, TO)
+    kernel = session.declare(region())
+    session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
+    old = bench.device
+    monkeypatch.setattr(old, failing, lost)
+    with pytest.raises(NompError, match="closing the device failed: the device is lost"):
+        session.finalize()
+    assert old.log[-1] == "close"
+    bench.init()
+    assert bench.device is not old
+    session.update(a.ctypes.data, 0, 4, 8, TO)
+    session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
+    session.update(a.ctypes.data, 0, 4, 8, FROM)
+    assert list(a) == [1, 1, 1, 0]
+
+
 def test_calls_before_init() -> None:
     session = Bench().session
     text = (
@@ -347,10 +372,10 @@ def test_the_compiler_gets_the_device_the_values_and_the_settings() -> None:
     bench.session = Session(recording, bench._registered)
     session = bench.init("--nomp-verbose", "1")
     jit = region(clauses=Clauses(jit=("n",)))
-    a = np.zeros(4)
+    n, a = ctypes.c_int(3), np.zeros(4)
     session.update(a.ctypes.data, 0, 4, 8, TO)
-    session.run(session.declare(jit), [ctypes.addressof(ctypes.c_int(3)), a.ctypes.data], {"n": 2})
+    session.run(session.declare(jit), [ctypes.addressof(n), a.ctypes.data])
     got_region, info, values, variant, settings = seen
-    assert (got_region, info, values) == (jit, bench.device.info, {"n": 2})
+    assert (got_region, info, values) == (jit, bench.device.info, {"n": 3})
     assert variant == Variant() and isinstance(settings, Settings) and settings.verbose == 1
     assert settings == replace(settings, backend="auto")

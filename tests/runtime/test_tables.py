@@ -25,7 +25,7 @@ def test_a_table_needs_no_map() -> None:
     made, kernel = bench()
     n, table = address(ctypes.c_int32(3)), np.arange(4.0)
     for _ in range(3):
-        kernel.run(made.context, [n, address(table)], {})
+        kernel.run(made.context, [n, address(table)])
     assert [floats(launched[2]) for launched in made.launched] == [[0.0, 1.0, 2.0, 3.0]] * 3
     assert sum(line.startswith("to ") for line in made.device.log) == 1
 
@@ -33,9 +33,9 @@ def test_a_table_needs_no_map() -> None:
 def test_a_table_on_the_stack_may_be_another_one() -> None:
     made, kernel = bench()
     n, table = address(ctypes.c_int32(3)), np.arange(4.0)
-    kernel.run(made.context, [n, address(table)], {})
+    kernel.run(made.context, [n, address(table)])
     table[:] = 7.0
-    kernel.run(made.context, [n, address(table)], {})
+    kernel.run(made.context, [n, address(table)])
     assert floats(made.launched[-1][2]) == [7.0] * 4
 
 
@@ -44,17 +44,17 @@ def test_a_mapped_table_is_the_mapped_one() -> None:
     n, table = address(ctypes.c_int32(3)), np.arange(4.0)
     made.memory.update(address(table), 0, 4, 8, TO)
     table[:] = 7.0
-    kernel.run(made.context, [n, address(table)], {})
+    kernel.run(made.context, [n, address(table)])
     assert floats(made.launched[-1][2]) == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_the_copy_is_freed() -> None:
     made, kernel = bench()
     n, table = address(ctypes.c_int32(3)), np.arange(4.0)
-    kernel.run(made.context, [n, address(table)], {})
+    kernel.run(made.context, [n, address(table)])
     kernel.release(made.context)
     assert made.device.live == []
-    kernel.run(made.context, [n, address(table)], {})
+    kernel.run(made.context, [n, address(table)])
     assert floats(made.launched[-1][2]) == [0.0, 1.0, 2.0, 3.0]
 
 
@@ -63,5 +63,5 @@ def test_arrays_beside_a_table_must_still_be_mapped() -> None:
     kernel = Kernel(region(SCALAR_N, TABLE, ARRAY_A))
     n, table = address(ctypes.c_int32(3)), np.arange(4.0)
     with pytest.raises(NompError) as caught:
-        kernel.run(made.context, [n, address(table), address(np.zeros(3))], {})
+        kernel.run(made.context, [n, address(table), address(np.zeros(3))])
     assert caught.value.code == "N607"

@@ -141,7 +141,8 @@ static void end_as_python(void) {
 
 void nomp_python_end_at_exit(void) {
   static int times = 0;
-  if (owner && __atomic_fetch_add(&times, 1, __ATOMIC_ACQ_REL) < 8) atexit(end_as_python);
+  if (!owner || __atomic_load_n(&times, __ATOMIC_RELAXED) >= 8) return; /* launches come here: the count must not run on */
+  if (__atomic_fetch_add(&times, 1, __ATOMIC_ACQ_REL) < 8) atexit(end_as_python);
 }
 
 int nomp_python_start(void) {
