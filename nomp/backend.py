@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "nomp.backends"
 
@@ -120,6 +122,8 @@ class Backend(Protocol):
 
 def registered() -> dict[str, Callable[[], Backend]]:
     """The installed backends by name, not yet made (a backend's module is imported when it is made)."""
+    from importlib.metadata import entry_points  # the compiler driver, which needs no backend, starts without it
+
     found = entry_points(group=GROUP)
     return {entry.name: partial(_make, entry) for entry in found}
 

@@ -1,4 +1,4 @@
-"""The record of a compiled kernel: all that a launcher needs, as plain data (JSON both ways).
+"""The record of a compiled kernel: all that a launcher needs, as plain data.
 
 Made by `codegen`, read by `runtime.kernel` and by the backends.  Two small environments describe a launch: the region's
 scalar parameters (the host's values, by name) give `DeviceSource.values`; these, by name, give the grid.  Expressions
@@ -7,7 +7,6 @@ are `region.Expr`, evaluated by `arithmetic.evaluate` with C's rules.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,7 +72,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class DeviceSource:
-    """*text* in *dialect* (``opencl``, ``cuda``) and how to launch it.  A launch whose grid has a zero does nothing."""
+    """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing."""
 
     name: str
     dialect: str
@@ -81,18 +80,3 @@ class DeviceSource:
     values: tuple[Value, ...]
     scratch: tuple[Scratch, ...]
     launches: tuple[Launch, ...]
-    remarks: tuple[str, ...] = ()
-
-    def to_json(self) -> str:
-        """This record as JSON text."""
-        return json.dumps(region.encode(self), separators=(",", ":"))
-
-    @staticmethod
-    def from_json(text: str) -> DeviceSource:
-        """The record that `to_json` wrote."""
-        source = region.decode(json.loads(text))
-        assert isinstance(source, DeviceSource)
-        return source
-
-
-region.register_nodes(DeviceSource, Value, Scratch, Argument, Launch)

@@ -52,14 +52,6 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """A second stretch of the same line, with a few words under it."""
-
-    span: Span
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Note:
     """A related place (or a remark without one) printed under the message."""
 
@@ -75,7 +67,6 @@ class Diagnostic:
     message: str
     span: Span | None = None
     severity: Severity = "error"
-    labels: tuple[Label, ...] = ()
     notes: tuple[Note, ...] = ()
     help: str | None = None
 
@@ -84,11 +75,11 @@ class Diagnostic:
         prefix = f"{self.span}: " if self.span else "nomp: "
         parts = [f"{prefix}{self.severity}: {self.message} [{self.code}]"]
         if self.span:
-            parts += _snippet(self.span, self.labels)
+            parts += _snippet(self.span)
         for note in self.notes:
             parts.append(f"{note.span}: note: {note.message}" if note.span else f"note: {note.message}")
             if note.span:
-                parts += _snippet(note.span, ())
+                parts += _snippet(note.span)
         if self.help:
             parts.append(f"help: {self.help}")
         return "\n".join(parts)
@@ -109,17 +100,14 @@ def _width(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _snippet(span: Span, labels: Iterable[Label]) -> list[str]:
+def _snippet(span: Span) -> list[str]:
     text = source_line(span.file, span.line)
     if text is None:
         return []
     text = text.replace("\t", " ")
-    marks = sorted((Label(span), *labels), key=lambda label: label.span.column)
-    ruler = ""
-    for mark in marks:
-        start = _width(text[: mark.span.column - 1])
-        length = max(1, _width(text[mark.span.column - 1 : mark.span.column - 1 + mark.span.length]))
-        ruler = ruler.ljust(start) + "^" + "~" * (length - 1) + (f" {mark.text}" if mark.text else "")
+    start = span.column - 1
+    length = max(1, _width(text[start : start + span.length]))
+    ruler = " " * _width(text[:start]) + "^" + "~" * (length - 1)
     return [f"{span.line:>5} | {text}", f"      | {ruler}"]
 
 

@@ -376,15 +376,10 @@ def decode(data: Any) -> Any:
     return data
 
 
-_NODES: dict[str, Any] = {}
-
-
-def register_nodes(*classes: type) -> None:
-    """Let `encode` and `decode` handle the dataclasses *classes*."""
-    _NODES.update((cls.__name__, cls) for cls in classes)
-
-
-register_nodes(
-    Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, While, Case, Switch,
-    Return, Break, Continue, Function, Param, Script, Reduction, Clauses, Region,
-)  # fmt: skip
+_NODES: dict[str, Any] = {
+    node.__name__: node
+    for node in (
+        Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, While, Case, Switch,
+        Return, Break, Continue, Function, Param, Script, Reduction, Clauses, Region,
+    )
+}  # fmt: skip

@@ -14,13 +14,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from nomp import capi
+from nomp.capi import INCLUDE
 from nomp.diagnostics import NompError, error
-from nomp.driver import host, options, report
+from nomp.driver import host, library, options, report
 from nomp.driver.options import Command, Dependencies, Item
-from nomp.driver.units import INCLUDE, Sources, Unit
-
-LIBRARY = Path(capi.__file__).with_name("lib")
+from nomp.driver.units import Sources, Unit
 
 HELP = """usage: nomp cc [OPTION ...] ARGUMENT ...
 
@@ -30,7 +28,7 @@ Compile C with nomp's pragmas. ARGUMENT is whatever the host C compiler takes: f
   --no-check            do not check the regions (the program reports what is wrong when it runs)
   --cc CC               the host compiler (default: $NOMP_CC, else cc, gcc or clang)
   --save-temps          keep the rewritten C file beside the output, as NAME.nomp.c
-  -###                  print the host compiler's commands, run none
+  -###                  print the host compiler's commands, compile nothing
   --diagnostics=FORMAT  text or json
   --help                this text (--version is the host compiler's)"""
 
@@ -193,10 +191,9 @@ def _library_words(command: Command, needed: bool) -> list[str]:
         if needed and command.has("-static"):
             raise error("N505", "a program with nomp pragmas cannot be linked with -static", help="leave -static out")
         return []
-    if not (LIBRARY / "libnomp.so").exists():
-        if needed:
-            raise error("N504", f"libnomp.so is not in {LIBRARY}", help="build it: python -m nomp.capi.build")
+    if needed:
+        library.require()
+    if not library.built():
         return []
-    recorded = ["-Wl,--push-state,--as-needed", "-lnomp", "-Wl,--pop-state"]
     language = ["-x", "none"] if command.has("-x") else []
-    return [*language, f"-L{LIBRARY}", *recorded, f"-Wl,-rpath,{LIBRARY}"]
+    return [*language, *library.link_words("-Wl,--push-state,--as-needed", "-lnomp", "-Wl,--pop-state")]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nomp import capi
 from nomp.config import markdown_table
-from nomp.diagnostics import error
+from nomp.driver import library
 
 _DESCRIPTION = "Print flags for compiling C programs that use nomp.h, or, without an option, the table of settings."
 
@@ -25,9 +25,10 @@ def main(arguments: Sequence[str]) -> int:
     if not any(vars(options).values()):
         print(markdown_table(), end="")
         return 0
-    _require_library()
-    parts = ((options.cflags, _cflags()), (options.libs, _libs()), (options.cmakedir, [str(_cmake_folder())]))
-    words = [word for asked, flags in parts if asked for word in flags]
+    library.require()
+    flags = [f"-I{capi.INCLUDE}"], library.link_words(), [str(_cmake_folder())]
+    asked = options.cflags, options.libs, options.cmakedir
+    words = [word for wanted, some in zip(asked, flags, strict=True) if wanted for word in some]
     if words:
         print(shlex.join(words))
     if options.env:
@@ -42,19 +43,6 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cmakedir", action="store_true", help="the folder for CMake's nomp_DIR")
     parser.add_argument("--env", action="store_true", help="shell commands that let pkg-config and CMake find nomp")
     return parser.parse_args(arguments)
-
-
-def _require_library() -> None:
-    if not (capi.LIBRARY / "libnomp.so").is_file():
-        raise error("N504", f"libnomp.so is not in {capi.LIBRARY}", help="build it: python -m nomp.capi.build")
-
-
-def _cflags() -> list[str]:
-    return [f"-I{capi.INCLUDE}"]
-
-
-def _libs() -> list[str]:
-    return [f"-L{capi.LIBRARY}", "-lnomp", f"-Wl,-rpath,{capi.LIBRARY}"]
 
 
 def _cmake_folder() -> Path:

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,7 +68,10 @@ class Host:
         """
         words = (*self.words, *arguments, "-E", "-o", "-")
         done = subprocess.run(words, input=stdin, env=_environment(), capture_output=True, check=False)
-        return [] if done.returncode else [_sight(done.stdout, found.start()) for found in PRAGMA.finditer(done.stdout)]
+        if done.returncode:
+            return []
+        markers = list(_MARKER.finditer(done.stdout))
+        return [_sight(done.stdout, markers, found.start()) for found in PRAGMA.finditer(done.stdout)]
 
 
 def find(named: str | None, dry_run: bool = False) -> Host:
@@ -87,12 +91,12 @@ def find(named: str | None, dry_run: bool = False) -> Host:
     raise _missing("no host compiler was found: none of cc, gcc, clang is on PATH")
 
 
-def _sight(text: bytes, offset: int) -> Sight:
+def _sight(text: bytes, markers: Sequence[re.Match[bytes]], offset: int) -> Sight:
     """Where the line at *offset* of the preprocessed *text* comes from, by the line marker before it."""
-    markers = list(_MARKER.finditer(text, 0, offset))
-    if not markers:
+    place = bisect_left(markers, offset, key=re.Match.start)
+    if not place:
         return Sight(Span("<unknown>", 1), False)
-    marker = markers[-1]
+    marker = markers[place - 1]
     line = int(marker[1]) + text.count(b"\n", marker.end(), offset) - 1
     name = _ESCAPE.sub(lambda found: _escaped(found[1]), marker[2])
     return Sight(Span(os.fsdecode(name), line), _SYSTEM in marker[3].split())

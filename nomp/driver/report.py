@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 
@@ -12,4 +11,10 @@ from nomp.diagnostics import Diagnostic
 def show(diagnostics: Iterable[Diagnostic], form: str = "text") -> None:
     """Write *diagnostics* to stderr; *form* is ``text`` or ``json``."""
     for diagnostic in diagnostics:
-        print(json.dumps(diagnostic.to_json()) if form == "json" else diagnostic.render(), file=sys.stderr)
+        print(_json(diagnostic) if form == "json" else diagnostic.render(), file=sys.stderr)
+
+
+def _json(diagnostic: Diagnostic) -> str:
+    import json
+
+    return json.dumps(diagnostic.to_json())

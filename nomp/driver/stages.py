@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nomp.capi import INCLUDE
 from nomp.diagnostics import error
 from nomp.driver import emit
 from nomp.driver.host import Host
 from nomp.driver.options import Command
-from nomp.driver.units import INCLUDE, Sources, region_list
+from nomp.driver.units import Sources, region_list
 
 if TYPE_CHECKING:
     from nomp.frontend.clang import Directive, SourceFile

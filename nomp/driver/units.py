@@ -14,18 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nomp import capi
+from nomp.capi import INCLUDE
 from nomp.diagnostics import Diagnostic, NompError, Span, error
-from nomp.driver import emit, options, report
+from nomp.driver import options, report
 from nomp.driver.host import PRAGMA, Host, Sight
 from nomp.driver.options import Command, Item
-from nomp.driver.remarks import remark
-from nomp.region import Region
 
 if TYPE_CHECKING:
     from nomp.frontend.clang import SourceFile
-
-INCLUDE = Path(capi.__file__).with_name("include")
+    from nomp.region import Region
 
 _LINE = re.compile(rb"^[ \t]*#[ \t]*(?:line[ \t]+)?\d", re.MULTILINE)
 
@@ -66,6 +63,8 @@ class Sources:
         if own.check:
             report.show(check(regions), own.diagnostics)
         if own.remarks:
+            from nomp.driver.remarks import remark
+
             report.show(map(remark, regions), own.diagnostics)
         return self._write(files)
 
@@ -116,6 +115,8 @@ class Sources:
 
     def _write(self, files: Sequence[SourceFile]) -> Unit:
         """Write the rewritten files, each into a folder of its own, so that no quoted include finds another one."""
+        from nomp.driver import emit
+
         places = {file.path: self._place(file.path) for file in files}
         for file in files:
             places[file.path].write_bytes(emit.rewrite(file, INCLUDE / "nomp-pragma.h", places))

@@ -31,15 +31,11 @@ def open_device(settings: Settings, backends: Backends) -> Device:
     if settings.backend not in backends:
         step = did_you_mean(settings.backend, backends) or f"installed are {', '.join(sorted(backends))}, or give auto"
         raise error("N613", f"Invalid backend: {settings.backend}.", help=step)
-    try:
-        with driver_errors(f"opening device {settings.device} of platform {settings.platform} with {settings.backend}"):
-            return _open(backends[settings.backend](), settings)
-    except NoSuchDevice as reason:
-        raise error("N614", str(reason), help=_LISTED) from reason
-
-
-def _open(backend: Backend, settings: Settings) -> Device:
-    return backend.open(settings.platform, settings.device)
+    with driver_errors(f"opening device {settings.device} of platform {settings.platform} with {settings.backend}"):
+        try:
+            return backends[settings.backend]().open(settings.platform, settings.device)
+        except NoSuchDevice as reason:
+            raise error("N614", str(reason), help=_LISTED) from reason
 
 
 def _first_usable(settings: Settings, backends: Backends) -> Device:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nomp.driver import cc, cli
+from nomp import capi
+from nomp.driver import cli
 
 FOO = """\
 #include "inc.h"
@@ -155,7 +156,7 @@ def test_line_and_file_macros_and_debug_info(project: Path) -> None:
     ).stdout
     assert "foo.c" in lines
     assert "nomp-pragma" not in lines.split("Line Number Statements")[-1]
-    assert "/nomp-" not in lines.replace(str(cc.INCLUDE), "")
+    assert "/nomp-" not in lines.replace(str(capi.INCLUDE), "")
 
 
 def test_two_builds_are_equal(project: Path) -> None:
@@ -263,14 +264,14 @@ def test_text_of_n504(
     capfd: pytest.CaptureFixture[str],
     golden: Callable[[str, str], None],
 ) -> None:
-    monkeypatch.setattr(cc, "LIBRARY", Path("/opt/nomp/lib"))
+    monkeypatch.setattr(capi, "LIBRARY", Path("/opt/nomp/lib"))
     assert nomp_cc("foo.c main.c -o app") == 1
     golden("driver/N504.txt", capfd.readouterr().err)
 
 
 def test_dry_run(project: Path, capfd: pytest.CaptureFixture[str], golden: Callable[[str, str], None]) -> None:
     assert nomp_cc("-### --cc gcc foo.c main.c -O2 -DX='a' -MMD -o app -lm") == 0
-    text = capfd.readouterr().err.replace(str(cc.INCLUDE), "INCLUDE").replace(str(cc.LIBRARY), "LIBRARY")
+    text = capfd.readouterr().err.replace(str(capi.INCLUDE), "INCLUDE").replace(str(capi.LIBRARY), "LIBRARY")
     folder = next(word for word in text.split() if word.endswith("/0/foo.c")).removesuffix("/0/foo.c")
     golden("driver/dry-run.txt", text.replace(folder, "FOLDER"))
     assert not Path("app").exists()

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from nomp.capi import INCLUDE
 from nomp.diagnostics import Span
 from nomp.driver import emit
-from nomp.driver.units import INCLUDE
 from nomp.region import Const, For, Param, Place, Region, Var
 
 HEADER = INCLUDE / "nomp-pragma.h"

@@ -30,11 +30,9 @@ struct nomp_kernel {
 };
 
 /* log.c */
-enum { NOMP_LOG_ERROR = 1, NOMP_LOG_WARNING = 2, NOMP_LOG_INFO = 3, NOMP_LOG_DEFAULT = 2 };
 int nomp_log_error(int number, const char *file, int line, const char *text);
 int nomp_log_errorf(int number, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void nomp_log_message(int level, const char *file, int line, const char *text);
 void nomp_log_verbose(int level);
 void nomp_log_clear(void);
 void nomp_log_print(const char *text);

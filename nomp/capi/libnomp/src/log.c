@@ -18,14 +18,7 @@ struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries = NULL;
 static unsigned used = 0, room = 0;
-static int verbose = NOMP_LOG_DEFAULT;
-
-static char *compose(int level, const char *file, int line, const char *text) {
-  static const char *const kinds[] = {"Error", "Warning", "Info"};
-  char *message = NULL;
-  if (asprintf(&message, "[%s] %s:%d %s", kinds[level - 1], file, line, text) < 0) return NULL;
-  return message;
-}
+static int verbose = 1; /* errors are shown from 1 on; warnings and remarks, from 2 and 3, are Python's */
 
 static int grow(void) {
   if (used < room) return 1;
@@ -38,10 +31,10 @@ static int grow(void) {
 
 /* Record an error; its id, or one that names no error if memory is exhausted. */
 int nomp_log_error(int number, const char *file, int line, const char *text) {
-  char *message = compose(NOMP_LOG_ERROR, file, line, text);
-  if (!message) return INT_MAX;
+  char *message = NULL;
+  if (asprintf(&message, "[Error] %s:%d %s", file, line, text) < 0) return INT_MAX;
   pthread_mutex_lock(&lock);
-  if (verbose >= NOMP_LOG_ERROR) nomp_log_print(message);
+  if (verbose >= 1) nomp_log_print(message);
   int id = INT_MAX;
   if (grow()) {
     entries[used] = (struct entry){message, number};
@@ -63,14 +56,6 @@ int nomp_log_errorf(int number, const char *file, int line, const char *format, 
   int id = nomp_log_error(number, file, line, text);
   free(text);
   return id;
-}
-
-/* Print a warning or an information if the user wants to see it; such messages are not recorded. */
-void nomp_log_message(int level, const char *file, int line, const char *text) {
-  if (verbose < level) return;
-  char *message = compose(level, file, line, text);
-  if (message) nomp_log_print(message);
-  free(message);
 }
 
 void nomp_log_print(const char *text) {
