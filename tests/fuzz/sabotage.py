@@ -10,17 +10,25 @@ from numpy import float32
 from pymbolic import primitives as p
 
 
+def _replace(owner: Any, name: str, broken: Callable[..., Any]) -> None:
+    """Put *broken* in the place of ``owner.name``, which there must be: else nothing would be sabotaged."""
+    getattr(owner, name)
+    setattr(owner, name, broken)
+
+
 def unsigned_bounds() -> None:
     """Compare counters and bounds as plain integers, whatever their types."""
     from nomp import loops
     from nomp.arithmetic import cast
+    from nomp.frontend import last_values
     from nomp.region import Binary
 
     def starts(loop: Any) -> Binary:
         return Binary(loop.relation, cast(loop.lower, "int64"), cast(loop.upper, "int64"), "int32")
 
-    loops._compares_as_integers = lambda loop: True
-    loops._starts = starts
+    _replace(loops, "_compares_as_integers", lambda loop: True)
+    _replace(loops, "starts", starts)
+    _replace(last_values, "starts", starts)
 
 
 def flooring_division() -> None:
@@ -35,7 +43,7 @@ def flooring_division() -> None:
             return p.FloorDiv(self.value(left), self.value(right))
         return spell(self, expr, op, left, right, dtype)
 
-    Speller._binary = binary
+    _replace(Speller, "_binary", binary)
 
 
 def short_literals() -> None:
@@ -43,7 +51,11 @@ def short_literals() -> None:
     from nomp.lower import expressions
 
     spell = expressions.constant
-    expressions.constant = lambda value, dtype: spell(float(float32(value)) if dtype == "float64" else value, dtype)
+
+    def rounded(value: Any, dtype: str) -> Any:
+        return spell(float(float32(value)) if dtype == "float64" else value, dtype)
+
+    _replace(expressions, "constant", rounded)
 
 
 def lost_order() -> None:
@@ -61,7 +73,7 @@ def lost_order() -> None:
     def disordered(region: Region, *arguments: Any, **options: Any) -> Any:
         return lower(replace(region, body=swapped(region.body)), *arguments, **options)
 
-    lowering.lower = disordered
+    _replace(lowering, "lower", disordered)
 
 
 def lost_last_iteration() -> None:
@@ -73,7 +85,7 @@ def lost_last_iteration() -> None:
     def header(loop: Any, *arguments: Any) -> Any:
         return make(replace(loop, relation="<") if loop.relation == "<=" else loop, *arguments)
 
-    builder.header = header
+    _replace(builder, "header", header)
 
 
 ALL: tuple[Callable[[], None], ...] = (
