@@ -1,5 +1,5 @@
 # make demo   build and install nomp here, compile an example with it, run it, compare it with gcc's own build
-# make test   all tests          make quick   those that take less than a minute
+# make test   all tests          make quick   all but the slow ones
 # make fuzz N=500 SEED=0   random programs against gcc; failures end up in build/fuzz
 # make check  ruff, mypy, import-linter          make clean   remove what was built here
 PYTHON ?= python3

@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-import nomp
 from nomp import config
+from nomp.driver import explain
 
 DOCS = Path(__file__).parent
-CODES = Path(nomp.__file__).parent / "codes"
 
 GROUPS = {
     "N1": "Pragmas", "N2": "C source", "N3": "Transform and annotation scripts", "N4": "Schedules",
-    "N5": "Compilers and devices", "N6": "The running program", "N7": "Tuning", "N8": "Options",
+    "N5": "Compilers and devices", "N6": "The running program", "N8": "Options",
 }  # fmt: skip
 
 
@@ -36,10 +34,8 @@ def codes_page() -> str:
     """All codes with their titles, by group."""
     lines = ["# Codes", "", "`nomp explain CODE` prints a code's page: what it means, a wrong example, a right one."]
     for prefix, title in GROUPS.items():
-        titles = [page.read_text(encoding="utf-8").splitlines()[0] for page in sorted(CODES.glob(f"{prefix}*.md"))]
-        if titles:
-            lines += ["", f"## {title}", ""]
-            lines += [re.sub(r"^# (N\d+): (.*)", r"- `\1` \2", line) for line in titles]
+        codes = [code for code in explain.all_codes() if code.startswith(prefix)]
+        lines += ["", f"## {title}", "", *(f"- `{code}` {explain.title(code)}" for code in codes)]
     return "\n".join(lines) + "\n"
 
 

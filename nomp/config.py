@@ -1,7 +1,8 @@
 """Settings: where they come from, and the one table that says what there is.
 
 In: the program's command line, the environment and the nearest ``pyproject.toml``.  Out: a frozen `Settings`.  The
-runtime, the C API and the driver call `load`; nothing of nomp reads the environment elsewhere.
+C API and the driver call `load`.  What must work before that is read apart: ``NOMP_CC`` by the driver, ``NOMP_DEBUG``
+by `debugging`.
 
 What wins: defaults < ``[tool.nomp]`` of pyproject.toml < ``--nomp-X value`` < ``NOMP_X`` (the environment wins over the
 command line, as in libnomp).  The messages of N801, N802 and N803 are libnomp's, word for word.
@@ -60,13 +61,6 @@ def _row(kind: Kind, text: str, shown: str) -> dict[str, Any]:
     return {"kind": kind, "help": text, "shown": shown}
 
 
-def default_cache_dir(environ: Mapping[str, str] | None = None) -> Path:
-    """``$XDG_CACHE_HOME/nomp``, else ``~/.cache/nomp``."""
-    environ = os.environ if environ is None else environ
-    base = environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path(environ.get("HOME") or Path.home()) / ".cache") / "nomp"
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings.  Setting ``scripts_dir`` is ``--nomp-scripts-dir``, ``NOMP_SCRIPTS_DIR`` and ``scripts-dir``.
@@ -76,14 +70,14 @@ class Settings:
 
     backend: str = field(
         default="auto",
-        metadata=_row(LOWER, "opencl, cuda, hip or another installed one; auto: the first that is usable", "auto"),
+        metadata=_row(LOWER, "opencl or another installed one; auto: the first that is usable", "auto"),
     )
     platform: int = field(default=0, metadata=_row(NUMBER, "which of the backend's platforms", "0"))
     device: int = field(default=0, metadata=_row(NUMBER, "which of the platform's devices", "0"))
     verbose: int = field(
         default=2, metadata=_row(NUMBER, "what is logged on stderr: 1 errors, 2 warnings too, 3 all", "2")
     )
-    profile: int = field(default=0, metadata=_row(NUMBER, "measure kernels and copies", "0"))
+    profile: int = field(default=0, metadata=_row(NUMBER, "libnomp measures with it; accepted and not used yet", "0"))
     scripts_dir: Path | None = field(
         default=None, metadata=_row(FOLDER, "where scripts are looked for besides", "none")
     )
@@ -97,9 +91,8 @@ class Settings:
         default="exit", metadata=_row(ON_ERROR, "what a pragma does after it has reported a run-time error", "exit")
     )
     debug: bool = field(default=False, metadata=_row(SWITCH, "print the Python traceback of a failing script too", "0"))
-    cache_dir: Path = field(
-        default_factory=default_cache_dir,
-        metadata=_row(FOLDER, "the kernel cache", "`$XDG_CACHE_HOME/nomp`, else `~/.cache/nomp`"),
+    cache_dir: Path | None = field(
+        default=None, metadata=_row(FOLDER, "for the kernel cache; accepted and not used yet", "none")
     )
     warnings: tuple[Diagnostic, ...] = ()
 
@@ -114,11 +107,18 @@ def load(argv: Sequence[str] = (), environ: Mapping[str, str] | None = None, sta
     """
     environ = os.environ if environ is None else environ
     warnings: list[Diagnostic] = []
-    values: dict[str, Any] = {"cache_dir": default_cache_dir(environ)}
-    values |= _from_pyproject((start or Path.cwd()).absolute(), warnings)
+    values: dict[str, Any] = _from_pyproject((start or Path.cwd()).absolute(), warnings)
     values |= _from_command_line(argv, warnings)
     values |= _from_environment(environ)
     return Settings(**values, warnings=tuple(warnings))
+
+
+def debugging() -> bool:
+    """Whether ``NOMP_DEBUG`` asks for tracebacks, for where the settings may be what is wrong."""
+    try:
+        return _switch(os.environ.get("NOMP_DEBUG") or "0")
+    except ValueError:
+        return False
 
 
 def _table() -> dict[str, Field[Any]]:

@@ -26,7 +26,7 @@ POCL = "Portable Computing Language"
 
 @cache
 def _pyopencl() -> ModuleType:
-    """pyopencl without its disk caches: nomp has its own, and the home folder is not ours to fill."""
+    """pyopencl without its disk caches: the home folder is not ours to fill."""
     before = os.environ.get("PYOPENCL_NO_CACHE")
     os.environ["PYOPENCL_NO_CACHE"] = "1"
     try:
@@ -53,7 +53,7 @@ def _errors(doing: str) -> Iterator[None]:
 
 
 class OpenCLKernel:
-    """An entry point with its argument types known, which makes setting them a matter of nanoseconds."""
+    """An entry point with its argument types known, so that setting them looks nothing up."""
 
     def __init__(self, queue: Any, kernel: Any, signature: Sequence[str | None]) -> None:
         self._queue = queue

@@ -1,8 +1,8 @@
 """The C API, as far as it is written in Python: thin functions between ``libnomp.so`` and `runtime.session`.
 
 In: calls from ``libnomp/src`` (``bridge.cdef`` lists them).  Out: 0, or the id of an entry in C's error log; the
-functions of the pragmas print their diagnostic and return 1.  No exception and no traceback leaves this module, unless
-NOMP_DEBUG=1 asks for it; a fault of ours becomes an error with one line of text.
+functions of the pragmas print their diagnostic and return 1 if the program is to end.  No exception and no traceback
+leaves this module, unless NOMP_DEBUG=1 asks for it; a fault of ours becomes an error with one line of text.
 
 ``libnomp.so`` imports this module and calls `register` once, when the interpreter has started.
 """
@@ -48,12 +48,18 @@ def _guarded(function: Callable[..., None], report: Callable[[errors.Entry], int
         try:
             function(*args)
         except BaseException as problem:  # a script may raise anything, SystemExit too, and nothing may reach C
-            if os.environ.get("NOMP_DEBUG") == "1":
+            if _settings.debug if _settings else _debugging():
                 traceback.print_exception(problem)
             return report(errors.entry(problem, _backend()))
         return 0
 
     return call
+
+
+def _debugging() -> bool:
+    from nomp import config
+
+    return config.debugging()
 
 
 def _record(entry: errors.Entry) -> int:
@@ -86,11 +92,12 @@ def _init(argc: int, argv: Any) -> None:
     from nomp.runtime import session
 
     global _settings
-    _read_environment()
-    arguments = _strings(argc, argv)
-    _settings = config.load(arguments)
-    session.init(arguments)
-    _lib.nomp_log_verbose(_settings.verbose)
+    if not session.started():  # else `init` says so, and the program's settings stay
+        _read_environment()
+        _settings = config.load(_strings(argc, argv))
+    settings = _settings or config.Settings()
+    session.init(settings)
+    _lib.nomp_log_verbose(settings.verbose)
     _lib.nomp_set_started(1)
 
 

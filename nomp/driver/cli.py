@@ -80,4 +80,6 @@ class _Version(argparse.Action):
 
 
 def _debugging() -> bool:
-    return os.environ.get("NOMP_DEBUG", "0") not in ("", "0")
+    from nomp import config  # no command needs it before something has failed
+
+    return config.debugging()

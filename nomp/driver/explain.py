@@ -19,7 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="nomp explain", description=_DESCRIPTION)
     parser.add_argument("code", nargs="?", metavar="CODE", help="what stands in brackets in a message, as in N101")
     code = parser.parse_args(arguments).code
-    print("\n".join(map(_title, all_codes())) if code is None else explain_code(code).rstrip("\n"))
+    titles = "\n".join(f"{code}: {title(code)}" for code in all_codes()) if code is None else ""
+    print(titles or explain_code(code).rstrip("\n"))
     return 0
 
 
@@ -42,5 +43,6 @@ def _page(code: str) -> str:
     return (resources.files("nomp") / "codes" / f"{code}.md").read_text(encoding="utf-8")
 
 
-def _title(code: str) -> str:
-    return _page(code).partition("\n")[0].removeprefix("# ")
+def title(code: str) -> str:
+    """What *code* means, in a few words."""
+    return _page(code).partition("\n")[0].removeprefix(f"# {code}: ")

@@ -1,6 +1,6 @@
 """Region statements as C text, for what loopy has no form of: ``while``, and the program's own functions.
 
-In: statements or a `Function`.  Out: text in the C that OpenCL, CUDA and HIP share but for the names of types.
+In: statements or a `Function`.  Out: C text, with a dialect's names of types.
 Variables of the kernel stand as ``@name@``, because they may still be renamed; `names.legal` puts the final names in.
 Called by `lower.opaque` and `lower.functions`.
 """

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
-from nomp import backend, config
+from nomp import backend
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
@@ -48,16 +48,15 @@ class Session:
         self._kernels: list[Kernel] = []
         self._context: Context | None = None
 
-    def init(self, argv: Sequence[str]) -> None:
-        """Start with the settings of *argv* and the environment.
+    def init(self, settings: Settings) -> None:
+        """Open the device that *settings* name.
 
-        Errors: N601 started already, N8xx settings, N611 and N613 to N615 for the device; it is then not started.
+        Errors: N601 started already, N611 and N613 to N615 for the device; it is then not started.
         """
         with self._lock:
             if self._context is not None:
                 step = "call init once, or finalize before the next init"
                 raise error("N601", "nomp is already initialized", help=step)
-            settings = config.load(argv)
             _show(settings.warnings, settings)
             device = open_device(settings, self._backends())
             self._context = Context(device, AddressMap(device), self._compiler(device.info, settings))

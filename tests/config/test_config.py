@@ -28,11 +28,11 @@ def project(folder: Path, text: str) -> Path:
 
 
 def test_defaults() -> None:
-    settings = of(HOME="/home/me")
+    settings = of()
     assert (settings.backend, settings.platform, settings.device, settings.verbose) == ("auto", 0, 0, 2)
     assert (settings.profile, settings.on_error, settings.debug) == (0, "exit", False)
     assert (settings.scripts_dir, settings.annotations_script, settings.install_dir) == (None, "", None)
-    assert settings.cache_dir == Path("/home/me/.cache/nomp")
+    assert settings.cache_dir is None
     assert settings.warnings == ()
 
 
@@ -49,15 +49,6 @@ def test_every_setting_from_the_command_line() -> None:
                   "--nomp-install-dir", "i", "--nomp-on-error", "exit", "--nomp-debug", "no",
                   "--nomp-cache-dir", "c")  # fmt: skip
     assert settings == Settings("cuda", 1, 2, 0, 3, Path("s"), "sem", Path("i"), "exit", False, Path("c"))
-
-
-def test_xdg_cache_home() -> None:
-    assert of(XDG_CACHE_HOME="/x", HOME="/h").cache_dir == Path("/x/nomp")
-
-
-def test_settings_made_by_hand_have_the_default_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert Settings().cache_dir == Path("/x/nomp")
 
 
 def test_the_environment_wins_over_the_command_line_over_pyproject(tmp_path: Path) -> None:
@@ -89,7 +80,7 @@ def test_the_nearest_pyproject_counts_and_its_folders_are_its_own(tmp_path: Path
 
 
 def test_a_pyproject_without_our_table(tmp_path: Path) -> None:
-    assert of(start=project(tmp_path, "[tool.other]\nx = 1\n"), HOME="/h") == of(HOME="/h")
+    assert of(start=project(tmp_path, "[tool.other]\nx = 1\n")) == of()
 
 
 @pytest.mark.parametrize("text", ["-1", "x", "1.5", "0x1", "99999999999", " "])

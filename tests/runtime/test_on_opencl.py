@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from nomp import config
 from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Value
 from nomp.diagnostics import NompError
 from nomp.region import Binary, Const, Expr, For, Param, Region, Var
@@ -47,7 +48,7 @@ VALUES = (Value("total", "int64", N), Value("a_offset", "int64", offset_of="a"))
 def session_for(text: str, *launches: Launch) -> Session:
     source = DeviceSource("sum", "opencl", text, VALUES, (Scratch("part", "float64", ITEMS),), launches)
     session = Session(lambda *_: (source, ()))
-    session.init(["app", "--nomp-backend", "auto"])
+    session.init(config.load(["app", "--nomp-backend", "opencl"]))
     return session
 
 
@@ -135,6 +136,6 @@ def test_many_sessions_one_after_the_other() -> None:
         session.update(a.ctypes.data, 0, 10, 8, TO)
         run(session, kernel, 10, a, s)
         session.finalize()
-        session.init([])
+        session.init(config.load())
     session.finalize()
     assert s[0] == 30

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from fake import FakeBackend, FakeDevice
 
+from nomp import config
 from nomp.backend import Backend, BackendError
 from nomp.config import Settings
 from nomp.device_source import Argument, DeviceSource, Launch, Value, Variant
@@ -63,7 +64,7 @@ class Bench:
         return {backend.name: partial(_same, backend) for backend in self.backends}
 
     def init(self, *argv: str) -> Session:
-        self.session.init(["app", *argv])
+        self.session.init(config.load(["app", *argv]))
         self.device.kernels = {"add": add}
         return self.session
 
@@ -164,8 +165,9 @@ def test_warnings_and_remarks_are_shown_as_asked(
 def test_a_program_that_does_not_finalize_ends_quietly() -> None:
     script = """
 import numpy as np
+from nomp.config import Settings
 from nomp.runtime import session
-session.init([])
+session.init(Settings())
 a = np.zeros(10)
 session.update(a.ctypes.data, 0, 10, 8, 2)
 """
@@ -218,7 +220,7 @@ def test_auto_keeps_to_the_numbers_given() -> None:
     [("device", "Device id 9 passed into libnomp is not valid."), ("platform", "Platform id 9 provided to libnomp")],
 )
 def test_auto_refuses_numbers_that_no_backend_has(option: str, message: str) -> None:
-    text = refusal(Bench().session.init, ["app", f"--nomp-{option}", "9"])
+    text = refusal(Bench().init, f"--nomp-{option}", "9")
     assert "[N614]" in text and message in text
 
 
@@ -229,7 +231,7 @@ def test_a_backend_by_name() -> None:
 
 def test_no_usable_device_says_why() -> None:
     bench = Bench(FakeBackend("hip", []), FakeBackend("opencl", [["cpu"]], broken=["opencl 0.0"]))
-    assert refusal(bench.session.init, []) == (
+    assert refusal(bench.init) == (
         "nomp: error: no backend has a device that can be used [N615]\n"
         "note: hip: no driver\n"
         "note: opencl, opencl 0.0: it is broken\n"
@@ -240,13 +242,13 @@ def test_no_usable_device_says_why() -> None:
 
 def test_wrong_names_and_numbers_leave_it_uninitialised() -> None:
     bench = Bench()
-    assert refusal(bench.session.init, ["app", "--nomp-backend", "opencll"]) == (
+    assert refusal(bench.init, "--nomp-backend", "opencll") == (
         "nomp: error: Invalid backend: opencll. [N613]\nhelp: did you mean 'opencl'?"
     )
-    assert refusal(bench.session.init, ["app", "--nomp-backend", "xyz"]) == (
+    assert refusal(bench.init, "--nomp-backend", "xyz") == (
         "nomp: error: Invalid backend: xyz. [N613]\nhelp: installed are opencl, or give auto"
     )
-    assert refusal(bench.session.init, ["app", "--nomp-backend", "opencl", "--nomp-platform", "7"]) == (
+    assert refusal(bench.init, "--nomp-backend", "opencl", "--nomp-platform", "7") == (
         "nomp: error: Platform id 7 provided to libnomp is not valid. [N614]\n"
         "help: nomp devices lists the platforms and devices"
     )
@@ -257,7 +259,7 @@ def test_wrong_names_and_numbers_leave_it_uninitialised() -> None:
 
 def test_a_device_that_cannot_be_opened_says_why() -> None:
     bench = Bench(FakeBackend("opencl", [["cpu"]], broken=["opencl 0.0"]))
-    assert refusal(bench.session.init, ["app", "--nomp-backend", "opencl"]) == (
+    assert refusal(bench.init, "--nomp-backend", "opencl") == (
         "nomp: error: opening device 0 of platform 0 with opencl failed: it is broken [N611]\n"
         "help: nomp devices lists the devices, how much memory they have and whether they work"
     )
@@ -269,9 +271,9 @@ def test_a_backend_that_cannot_be_made_says_why() -> None:
 
     session = Session(compile, lambda: {"cuda": missing})
     assert "failed: backend 'cuda' cannot be loaded: no libcuda [N611]" in refusal(
-        session.init, ["app", "--nomp-backend", "cuda"]
+        session.init, Settings(backend="cuda")
     )
-    assert "note: cuda: backend 'cuda' cannot be loaded: no libcuda" in refusal(session.init, [])
+    assert "note: cuda: backend 'cuda' cannot be loaded: no libcuda" in refusal(session.init, Settings())
 
 
 # ------------------------------------------------------------------------------------------------------------ errors
@@ -356,7 +358,7 @@ def test_a_kernel_that_does_not_compile_is_not_declared() -> None:
         raise NompError((Diagnostic("N250", "no"),))
 
     session = Session(refuse, Bench()._registered)
-    session.init([])
+    session.init(Settings())
     assert "[N250]" in refusal(session.declare, region(), eager=True)
     assert "N609" in refusal(session.run, 0, [])
 

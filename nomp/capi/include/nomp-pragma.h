@@ -2,7 +2,7 @@
  * nomp-pragma.h: what `nomp cc` replaces the pragmas with.  Not meant to be called by hand.
  *
  * On an error these functions print the diagnostic on stderr and end the program with status 1; with
- * NOMP_ON_ERROR=continue in the environment they print it and return.
+ * the setting on-error at continue (NOMP_ON_ERROR=continue) they print it and return.
  */
 #ifndef NOMP_PRAGMA_H
 #define NOMP_PRAGMA_H

@@ -56,7 +56,7 @@ typedef enum {
 /*
  * Start the runtime.  Reads the options `--nomp-backend NAME`, `--nomp-platform N`, `--nomp-device N`,
  * `--nomp-verbose N`, `--nomp-profile N`, `--nomp-scripts-dir DIR`, `--nomp-annotations-script MODULE` and
- * `--nomp-install-dir DIR` (accepted, not needed) from argv and leaves everything else alone; argv may be NULL.
+ * `--nomp-install-dir DIR` (this and profile: accepted, not needed) from argv and leaves everything else alone; argv may be NULL.
  * The environment variables NOMP_BACKEND, NOMP_PLATFORM and so on win over argv.
  * After a failure the runtime is as before the call, which may be repeated.
  */

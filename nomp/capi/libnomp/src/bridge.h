@@ -49,7 +49,7 @@ int nomp_python_start(void);
  */
 void nomp_python_end_at_exit(void);
 
-/* api.py: 0, or the id of a logged error (the nomp_py_pragma_ ones: 1, and the diagnostic is printed). */
+/* api.py: 0, or the id of a logged error (the nomp_py_pragma_ ones print it; 1 if the program is to end). */
 int nomp_py_init(int argc, const char **argv);
 int nomp_py_update(uintptr_t address, size_t start, size_t end, size_t unit, int op);
 int nomp_py_jit(const char *source, const char **clauses, int nargs, const struct nomp_argument *arguments,
