@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from nomp import loops
+from nomp import loops, reduction
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
-from nomp.device_source import DeviceSource, Value, Variant
+from nomp.device_source import DeviceSource, Scratch, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
+from nomp.reduction import Stages
 from nomp.region import Region
 
 if TYPE_CHECKING:
     from loopy import TranslationUnit
-
-    from nomp.reduction import Stages
 
 
 _USUAL = Variant(no_wrap=True)
@@ -49,7 +48,7 @@ def compile(
     if not scripted:
         return _default(region, device, jit, variant), ()
     kernel, values, warnings = _scripted(region, device, variant, settings)
-    from nomp import codegen, reduction
+    from nomp import codegen
 
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
@@ -82,8 +81,6 @@ def _scripted(
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
     """Without a script: reductions in two stages, anything else in order in one work item."""
-    from nomp import reduction
-
     stages = reduction.split(region, _accumulators(device))
     if stages is None:
         return _in_order(region, device, jit, variant)
@@ -100,7 +97,7 @@ def _in_order(region: Region, device: DeviceInfo, jit: Mapping[str, Number], var
 def _aliased(region: Region) -> Diagnostic:
     message = f"arrays of kernel '{region.name}' may overlap in this launch: its script is not used"
     step = "give the kernel arrays that are apart; it runs in the order of the source, in one work item, until then"
-    return Diagnostic("N402", message, region.span(_place(region)), "warning", help=step)
+    return Diagnostic("N402", message, region.span(region.place), "warning", help=step)
 
 
 def _accumulators(device: DeviceInfo) -> int:
@@ -117,8 +114,8 @@ def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], v
     values = tuple(replace(v, expr=stages.derived.get(v.name, v.expr)) for v in accumulate.values)
     parallel = lp.tag_inames(accumulate.kernel, {stages.parallel: "g.0"})
     combine = lower(stages.combine, variant, device.dialect)
-    first = _generate(stages.accumulate, parallel, values, jit, device, stages)
-    second = _generate(stages.combine, combine.kernel, combine.values, jit, device, stages)
+    first = _generate(stages.accumulate, parallel, values, jit, device, stages.scratch)
+    second = _generate(stages.combine, combine.kernel, combine.values, jit, device, stages.scratch)
     return replace(
         first,
         text=f"{first.text}\n{second.text}",
@@ -129,12 +126,11 @@ def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], v
 
 def _generate(
     region: Region, kernel: TranslationUnit, values: Iterable[Value], jit: Mapping[str, Number], device: DeviceInfo,
-    stages: Stages | None = None,
+    scratch: tuple[Scratch, ...] = (),
 ) -> DeviceSource:  # fmt: skip
     from nomp import codegen
     from nomp.lower import functions
 
-    scratch = stages.scratch if stages else ()
     try:
         source = codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
         return replace(source, text=functions.definitions(region.functions, device.dialect) + source.text)
@@ -148,11 +144,7 @@ def _codegen_error(region: Region, message: str) -> NompError:
         what = f"the kernel that '{scripts[-1].module}.{scripts[-1].function}' made cannot be compiled: {message}"
         place, step = scripts[-1].place, "see what the script gets with 'nomp cc --emit loopy'"
         return error("N320", what, region.span(place), help=step)
-    return error("N520", f"no code can be generated for kernel '{region.name}': {message}", region.span(_place(region)))
-
-
-def _place(region: Region) -> Any:
-    return region.body[0].place
+    return error("N520", f"no code can be generated for kernel '{region.name}': {message}", region.span(region.place))
 
 
 def _refuse_races(region: Region, kernel: TranslationUnit) -> None:
@@ -165,4 +157,4 @@ def _refuse_races(region: Region, kernel: TranslationUnit) -> None:
         notes = tuple(Note(f"'{s.module}.{s.function}' made it parallel", region.span(s.place)) for s in script)
         message = f"loop '{iname}' cannot run in parallel: every iteration writes '{name}'"
         step = f"leave '{iname}' sequential, or name '{name}' in a reduce clause and leave the reduction unmapped"
-        raise error("N401", message, region.span(cells[name].place or _place(region)), notes=notes, help=step)
+        raise error("N401", message, region.span(cells[name].place or region.place), notes=notes, help=step)

@@ -8,14 +8,14 @@ the loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
 from nomp.device_source import Scratch
 from nomp.loops import INDEX, signed_step, trip_count
 from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Select, Stmt, Var
-from nomp.walks import rewritten, walk
+from nomp.walks import names, rewritten, walk
 
 _START = {"+": 0, "^": 0, "*": 1}
 """Where an accumulator starts; every other operator is idempotent, and starts with the variable's own value."""
@@ -38,19 +38,22 @@ def split(region: Region, items: int) -> Stages | None:
         return None
     loop = region.body[0]
     assert isinstance(loop, For)
-    taken = {p.name for p in region.params} | {n for s in walk(region.body) if (n := getattr(s, "iname", None))}
-    taken |= {s.name for s in walk(region.body) if isinstance(s, Declare)}
-    names = {key: _free(f"_{key}", taken) for key in ("item", "trips", "share", "trip", "part")}
-    partial = {r.name: _free(f"{r.name}_partial", taken) for r in region.clauses.reductions}
-    share = Binary("//", Binary("+", trip_count(loop), Const(items - 1, INDEX), INDEX), Const(items, INDEX), INDEX)
-    arrays = tuple(Param(partial[r.name], region.param(r.name).dtype, "array", "", (None,), writes=True)
-                   for r in region.clauses.reductions)  # fmt: skip
+    unique = names(region).unique
+    item, trips, share = (Var(unique(name), INDEX) for name in ("_item", "_trips", "_share"))
+    partial = {r.name: Param(unique(f"{r.name}_partial"), region.param(r.name).dtype, "array", "", (None,), writes=True)
+               for r in region.clauses.reductions}  # fmt: skip
+    each = Binary("//", Binary("+", trip_count(loop), Const(items - 1, INDEX), INDEX), Const(items, INDEX), INDEX)
+    first = Binary("*", item, share, INDEX)
+    last = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
+    body = _accumulate(region, loop, (item, first, last), partial, unique)
+    everyone = For(item.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), body)
+    extra = (*(Param(v.name, INDEX) for v in (trips, share)), *partial.values())
     return Stages(
-        _accumulate(region, loop, items, names, partial, arrays),
-        _combine(region, items, names["part"], partial, arrays),
-        names["item"],
-        {names["trips"]: trip_count(loop), names["share"]: share},
-        tuple(Scratch(a.name, a.dtype, Const(items, INDEX)) for a in arrays),
+        replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit)),
+        _combine(region, items, partial, unique),
+        item.name,
+        {trips.name: trip_count(loop), share.name: each},
+        tuple(Scratch(array.name, array.dtype, Const(items, INDEX)) for array in partial.values()),
     )
 
 
@@ -65,28 +68,17 @@ def is_pure(region: Region) -> bool:
     return not outside and all(is_launch_expr(e, region.scalars) for e in (loop.lower, loop.upper, loop.step))
 
 
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
-
-
-def _accumulate(region: Region, loop: For, items: int, names: Mapping[str, str], partial: Mapping[str, str],
-                arrays: tuple[Param, ...]) -> Region:  # fmt: skip
-    """For each item: private accumulators, the item's share of the loop, the accumulators stored."""
-    item, trips, share, trip = (Var(names[key], INDEX) for key in ("item", "trips", "share", "trip"))
-    private = {r.name: f"{partial[r.name]}_sum" for r in region.clauses.reductions}
-    dtypes = {r.name: region.param(r.name).dtype for r in region.clauses.reductions}
-    start = [Declare(private[r.name], dtypes[r.name], (), _start(r.op, Var(r.name, dtypes[r.name])))
-             for r in region.clauses.reductions]  # fmt: skip
-    first = Binary("*", item, share, INDEX)
-    last = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
-    store = [Assign(Load(partial[name], (item,), dtypes[name]), Var(private[name], dtypes[name])) for name in private]
-    body: tuple[Stmt, ...] = (*start, _share(loop, trip, first, last, private), *store)
-    everyone = For(item.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), body)
-    extra = (*(Param(v.name, INDEX) for v in (trips, share)), *arrays)
-    return replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
+def _accumulate(region: Region, loop: For, work: tuple[Var, Expr, Expr], partial: Mapping[str, Param],
+                unique: Callable[[str], str]) -> tuple[Stmt, ...]:  # fmt: skip
+    """What an item does, given its number and the trips of its share: accumulates these, stores the result."""
+    item, first, last = work
+    ops = {r.name: r.op for r in region.clauses.reductions}
+    private = {name: Var(unique(f"{array.name}_sum"), array.dtype) for name, array in partial.items()}
+    start = [Declare(own.name, own.dtype, (), _start(ops[name], Var(name, own.dtype))) for name, own in private.items()]
+    trip = Var(unique("_trip"), INDEX)
+    share = _share(loop, trip, first, last, {name: own.name for name, own in private.items()})
+    store = [Assign(Load(partial[name].name, (item,), own.dtype), own) for name, own in private.items()]
+    return (*start, share, *store)
 
 
 def _share(loop: For, trip: Var, first: Expr, last: Expr, private: Mapping[str, str]) -> For:
@@ -105,22 +97,22 @@ def _plus(left: Expr, right: Expr) -> Expr:
     return right if left == Const(0, INDEX) else Binary("+", left, right, INDEX)
 
 
-def _combine(region: Region, items: int, part: str, partial: Mapping[str, str], arrays: tuple[Param, ...]) -> Region:
+def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: Callable[[str], str]) -> Region:
     body: list[Stmt] = []
-    for number, reduction in enumerate(region.clauses.reductions):
-        dtype = region.param(reduction.name).dtype
-        cell, index = Var(reduction.name, dtype), Var(part + "_" * number, INDEX)
-        share = Load(partial[reduction.name], (index,), dtype)
+    for reduction in region.clauses.reductions:
+        array = partial[reduction.name]
+        cell, index = Var(reduction.name, array.dtype), Var(unique("_part"), INDEX)
+        share = Load(array.name, (index,), array.dtype)
         value = combined(reduction.op, cell, share)
         if reduction.op in ("&&", "||"):  # a share that never ran must not turn a 5 into a 1
-            before = Var(f"{part}_before_{number}", dtype)
-            body.append(Declare(before.name, dtype, (), cell))
-            value = Select(Binary("==", share, before, "int32"), cell, value, dtype)
+            before = Var(unique(f"{reduction.name}_before"), array.dtype)
+            body.append(Declare(before.name, array.dtype, (), cell))
+            value = Select(Binary("==", share, before, "int32"), cell, value, array.dtype)
         step = Assign(cell, value)
         body.append(For(index.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), (step,)))
     cells = tuple(param for param in region.params if param.name in partial)
-    return replace(region, name=f"{region.name}_finish", params=(*cells, *arrays), body=tuple(body), clauses=Clauses(),
-                   functions=())  # fmt: skip
+    return replace(region, name=f"{region.name}_finish", params=(*cells, *partial.values()), body=tuple(body),
+                   clauses=Clauses(), functions=())  # fmt: skip
 
 
 def _start(op: str, cell: Var) -> Expr:

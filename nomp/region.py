@@ -1,6 +1,6 @@
 """The loop IR: one annotated loop, typed, between the source languages and loopy.
 
-In: what a front end read (`frontend.clang`, `frontend.python`).  Out: plain frozen dataclasses that lowering,
+In: what a front end read (`frontend.clang`).  Out: plain frozen dataclasses that lowering,
 dependence analysis and the launcher read, with a JSON round trip (`Region.to_json`, `Region.from_json`), in which form
 the driver embeds a region in the host program.
 
@@ -22,6 +22,7 @@ from nomp.diagnostics import Span
 
 ParamKind = Literal["scalar", "array", "table", "cell", "counter"]
 Relation = Literal["<", "<=", ">", ">=", "!="]
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class Place(NamedTuple):
@@ -325,6 +326,11 @@ class Region:
     def span(self, place: Place) -> Span:
         """*place* as a span of this region's file (the pragma's line for `NOWHERE`)."""
         return Span(self.file, place.line or self.line, place.column or 1, place.length or 1)
+
+    @property
+    def place(self) -> Place:
+        """Where the region's code begins."""
+        return self.body[0].place if self.body else NOWHERE
 
     @property
     def scalars(self) -> frozenset[str]:

@@ -36,8 +36,6 @@ from nomp.diagnostics import (
 from nomp.region import NOWHERE, Region
 from nomp.script_files import folders, known, load, locate, owns, source_of
 
-__all__ = ["apply", "locate", "missing"]
-
 
 @dataclass(frozen=True, slots=True)
 class Call:

@@ -6,7 +6,7 @@ Used by every stage that looks for something in a region; `region` itself only s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from nomp.region import (
@@ -21,6 +21,7 @@ from nomp.region import (
     If,
     Load,
     Place,
+    Region,
     Return,
     Select,
     Stmt,
@@ -102,6 +103,31 @@ def loads(stmt: Stmt) -> Iterator[Load]:
         for node in walk_expr(expr):
             if isinstance(node, Load):
                 yield node
+
+
+@dataclass(slots=True)
+class Names:
+    """Hands out the names of one region, each of them once."""
+
+    taken: set[str] = field(default_factory=set)
+
+    def unique(self, name: str) -> str:
+        """*name*, with ``_`` appended until it is free; from now on it is taken."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+
+def names(region: Region) -> Names:
+    """The names of *region*: of its parameters, its counters and what it declares."""
+    taken = {param.name for param in region.params}
+    for stmt in walk(region.body):
+        if isinstance(stmt, For):
+            taken.add(stmt.iname)
+        elif isinstance(stmt, Declare):
+            taken.add(stmt.name)
+    return Names(taken)
 
 
 def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:

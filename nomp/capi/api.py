@@ -113,8 +113,8 @@ def _read_environment() -> None:
 
 
 def _strings(argc: int, argv: Any) -> list[str]:
-    """The strings of C's *argv*, up to a NULL; one string alone (the program's name) counts for nothing."""
-    if argc <= 1 or argv == _ffi.NULL:
+    """The strings of C's *argv*, up to a NULL."""
+    if argv == _ffi.NULL:
         return []
     pointers = itertools.takewhile(lambda pointer: pointer != _ffi.NULL, (argv[i] for i in range(argc)))
     return [_ffi.string(pointer).decode("utf-8", "surrogateescape") for pointer in pointers]

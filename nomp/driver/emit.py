@@ -88,7 +88,7 @@ def _loop(text: bytes, directive: Directive, region: Region) -> bytes:
 
 def loop_offset(text: bytes, region: Region) -> int:
     """The byte offset in *text* of the region's ``for``."""
-    place = region.body[0].place
+    place = region.place
     start = 0
     for _ in range(place.line - 1):
         start = text.index(b"\n", start) + 1

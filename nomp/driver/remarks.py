@@ -16,7 +16,7 @@ def remark(region: Region) -> Diagnostic:
     loops = ", ".join(f"'{stmt.iname}'" for stmt in walk(region.body) if isinstance(stmt, For))
     plural = "s" if "," in loops else ""
     message = f"loop{plural} {loops} become{'' if plural else 's'} kernel '{region.name}', {_schedule(region)}"
-    return Diagnostic("N506", message, region.span(region.body[0].place), "remark", help=_advice(region))
+    return Diagnostic("N506", message, region.span(region.place), "remark", help=_advice(region))
 
 
 def _schedule(region: Region) -> str:

@@ -81,7 +81,7 @@ def parse(path: str, arguments: Sequence[str], compiler: str = "cc") -> tuple[So
         files[source.path] = SourceFile(source.path, source.data, directives, ())
     if problems:
         raise NompError(tuple(sorted(problems, key=position)))
-    return _with_includes(unit, files)
+    return _with_includes(unit, files, scans)
 
 
 def _active(unit: Unit, source: SourceText, found: Scan) -> list[Found]:
@@ -227,7 +227,7 @@ def _expanded(name: str, macros: dict[str, str], seen: set[str]) -> str:
     return " ".join([macros[name], *(_expanded(word, macros, seen) for word in inner)])
 
 
-def _with_includes(unit: Unit, files: dict[str, SourceFile]) -> tuple[SourceFile, ...]:
+def _with_includes(unit: Unit, files: dict[str, SourceFile], scans: dict[str, Scan]) -> tuple[SourceFile, ...]:
     """The main file and the headers that lead to directives, each with its ``#include`` lines that do."""
     leading = {path for path, file in files.items() if file.directives}
     edges = _edges(unit) if leading - {unit.main.path} else []
@@ -236,11 +236,10 @@ def _with_includes(unit: Unit, files: dict[str, SourceFile]) -> tuple[SourceFile
     result = []
     for path, file in files.items():
         if path == unit.main.path or path in leading:
-            lines = scan(file.text).lines
             includes = tuple(
                 Include(line.begin, line.end, inner)
                 for outer, offset, inner in edges
-                for line in lines
+                for line in scans[path].lines
                 if outer == path and inner in leading and line.begin <= offset < line.end
             )
             result.append(replace(file, includes=includes))

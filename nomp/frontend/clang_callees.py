@@ -7,14 +7,18 @@ has no meaning of its own on a device: its text is translated where it is called
 from __future__ import annotations
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
-from clang.cindex import CursorKind, TypeKind
+from clang.cindex import CursorKind, TranslationUnit, TypeKind
 
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_types import dtype_of
+
+_independent: WeakKeyDictionary[TranslationUnit, dict[tuple[int, str], bool]] = WeakKeyDictionary()
+"""What `is_independent` has found: it looks at all that a function reaches, and each call of it asks."""
 
 
 def definition(call: Cursor) -> Cursor | None:
@@ -34,6 +38,14 @@ def inlined(call: Cursor) -> Cursor | None:
 
 def is_independent(function: Cursor) -> bool:
     """Whether the definition *function* takes numbers, gives one, and uses no variable but its own and constants."""
+    known = _independent.setdefault(function.translation_unit, {})
+    key = ast.key(function)
+    if key not in known:
+        known[key] = _is_independent(function)
+    return known[key]
+
+
+def _is_independent(function: Cursor) -> bool:
     if not dtype_of(function.result_type) or is_variadic(function):
         return False
     if not all(dtype_of(declared.type) for declared in function.get_arguments()):

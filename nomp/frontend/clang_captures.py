@@ -325,14 +325,15 @@ def _still(path: Path, visible: dict[str, Cursor], declared: Cursor, site: Site)
     if path.root.semantic_parent.kind == CursorKind.TRANSLATION_UNIT:
         return False  # any function may change it
     later = (inner for inner in ast.walk(site.function) if ast.begin(inner) > ast.end(declared))
-    return not any(_may_change(inner, path) for inner in later)
+    return not any(may_change(inner, path.key) for inner in later)
 
 
-def _may_change(cursor: Cursor, path: Path) -> bool:
+def may_change(cursor: Cursor, key: Key) -> bool:
+    """Whether *cursor* writes what *key* stands for, or takes its address."""
     taken = cursor.kind == CursorKind.UNARY_OPERATOR and ast.operator(cursor) == "&"
     target = ast.children(cursor)[0] if taken else written_by(cursor)
     found = path_of(target) if target is not None else None
-    return found is not None and found.key == path.key
+    return found is not None and found.key == key
 
 
 def _measured(ctx: Context, cursor: Cursor, host: str, rank: int) -> Expr:

@@ -15,7 +15,7 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
 from nomp.frontend.clang_elements import Element
 from nomp.region import NOWHERE, Call, Expr, Function, Load, Param, Place, Stmt, Var
-from nomp.walks import walk_expr
+from nomp.walks import Names, walk_expr
 
 Key = tuple[Any, ...]  # a variable (`clang_ast.key`), followed by the members on the way to what is meant
 
@@ -36,20 +36,6 @@ class Local:
     name: str
     dtype: str
     shape: tuple[Expr, ...] = ()
-
-
-@dataclass(slots=True)
-class Names:
-    """Hands out the names of one region, each of them once."""
-
-    taken: set[str] = field(default_factory=set)
-
-    def unique(self, name: str) -> str:
-        """*name*, with ``_`` appended until it is free; from now on it is taken."""
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
 
 
 class Again(Exception):

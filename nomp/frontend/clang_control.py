@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from clang.cindex import CursorKind
 
+from nomp import jumps
 from nomp.arithmetic import convert
 from nomp.diagnostics import NompError, Span, error
 from nomp.frontend import clang_ast as ast
-from nomp.frontend import jumps, last_values
+from nomp.frontend import last_values
 from nomp.frontend.clang_ast import Cursor
-from nomp.frontend.clang_captures import written_by
+from nomp.frontend.clang_captures import may_change
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_expressions import location, value
 from nomp.frontend.clang_headers import assigned, parts
@@ -127,15 +128,8 @@ def _refuse_other_changes(ctx: Context, cursor: Cursor, found: Header) -> None:
     if counter.key in ctx.counters:
         raise _changes(ctx, cursor, counter.name)
     for inner in ast.walk(found.body):
-        written = written_by(inner)
-        taken = ast.children(inner)[0] if ast.operator(inner) == "&" and _is_unary(inner) else written
-        path = path_of(taken) if taken is not None else None
-        if path and path.key == counter.key:
+        if may_change(inner, counter.key):
             raise _changes(ctx, inner, counter.name)
-
-
-def _is_unary(cursor: Cursor) -> bool:
-    return bool(cursor.kind == CursorKind.UNARY_OPERATOR)
 
 
 def _changes(ctx: Context, cursor: Cursor, name: str) -> NompError:
@@ -151,7 +145,7 @@ def _final(writer: Writer, cursor: Cursor, counter: Counter) -> str | None:
     key = (*counter.key, "last value")
     if key not in ctx.params:
         name = ctx.names.unique(f"{counter.name}_last")
-        host = f"&({counter.host})"
+        host = f"&({counter.name})"
         ctx.params[key] = Param(name, counter.dtype, "counter", host, reads=False, writes=True, place=ctx.place(cursor))
     return ctx.params[key].name
 

@@ -21,6 +21,11 @@ class Element:
     rank: int
     index: tuple[Expr, ...] = ()
 
+    @property
+    def dimensions(self) -> int:
+        """Those of what a pointer here points into: the subscripts that are left, and the last one that it has."""
+        return self.rank - len(self.index) + 1
+
     def moved(self, offset: Expr) -> Element:
         """The element *offset* further on in the last dimension that has a subscript."""
         *outer, last = self.index

@@ -27,9 +27,8 @@ from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import Spot, is_member, member, spot, target
 from nomp.frontend.clang_types import dtype_of, is_address, is_record, layout_of
-from nomp.region import Binary, Const, Expr, Load, Select, Unary, Var
+from nomp.region import COMPARISONS, Binary, Const, Expr, Load, Select, Unary, Var
 
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ARITHMETIC = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")
 _LITERALS = (CursorKind.INTEGER_LITERAL, CursorKind.CHARACTER_LITERAL, CursorKind.FLOATING_LITERAL,
              CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_BOOL_LITERAL_EXPR)  # fmt: skip

@@ -214,7 +214,7 @@ def _given(ctx: Context, declared: Cursor, argument: Cursor, settle: Settle) -> 
         spot = spot_of_pointer(ctx, argument)
         return replace(spot, terms=tuple((settle(term, declared), size) for term, size in spot.terms))
     element = pointee(ctx, argument)
-    rank = 1 if isinstance(element, Var) else element.rank - len(element.index) + 1
+    rank = 1 if isinstance(element, Var) else element.dimensions
     if (layout.dtype, len(layout.extents)) != (element.dtype, rank):
         advice = "pass an array of that type"
         message = f"parameter '{declared.spelling}' is not a pointer to what it is given"

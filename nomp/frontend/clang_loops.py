@@ -1,6 +1,6 @@
 """Headers of C ``for`` loops to the fields of a `region.For`.
 
-In: the cursor of a loop whose counter has no name yet.  Out: a `Header`.  Called by `frontend.clang_statements`.
+In: the cursor of a loop whose counter has no name yet.  Out: a `Header`.  Called by `frontend.clang_control`.
 Raises N205 for every form that is not ``for (i = lower; i OP upper; STEP)``.
 """
 
@@ -33,7 +33,6 @@ class Counter:
     key: Key
     name: str
     dtype: str
-    host: str
     inside: bool
 
 
@@ -120,7 +119,7 @@ def _counter(ctx: Context, cursor: Cursor, name: str, key: Key, *, inside: bool)
     if dtype is None or dtype == "bool":
         advice = "count with an integer"
         raise ctx.refusal("N205", cursor, f"loop counter '{name}' has type '{cursor.type.spelling}'", advice)
-    return Counter(key, name, dtype, name, inside)
+    return Counter(key, name, dtype, inside)
 
 
 # ------------------------------------------------------------------------------------------------------ condition

@@ -95,7 +95,7 @@ def _alias(writer: Writer, declared: Cursor, first: Cursor) -> None:
     found = pointee(ctx, first)
     index = () if isinstance(found, Var) else found.index
     _refuse_unsettled(ctx, declared, index)
-    rank = 1 if isinstance(found, Var) else found.rank - len(index) + 1
+    rank = 1 if isinstance(found, Var) else found.dimensions
     if (layout.dtype, len(layout.extents)) != (found.dtype, rank):
         advice = "subscript the array itself"
         raise ctx.refusal("N211", declared, f"'{name}' is not a pointer to what it is given", advice)

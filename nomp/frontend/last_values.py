@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nomp.arithmetic import cast, is_launch_expr
-from nomp.frontend.jumps import own
+from nomp.jumps import own
 from nomp.loops import last_value, signed_step, starts, trip_count
 from nomp.region import Binary, Break, Const, Expr, For, Select, Stmt
 from nomp.walks import bodies, expressions

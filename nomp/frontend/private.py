@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from nomp.frontend import jumps
+from nomp import jumps
 from nomp.loops import is_last
 from nomp.region import Assign, Continue, Declare, Expr, For, If, Load, Region, Stmt, Switch, Var, While
 from nomp.walks import expressions, rewritten, walk_expr

@@ -8,7 +8,7 @@ priorities.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,8 +23,8 @@ from nomp.device_source import Value, Variant
 from nomp.loops import INDEX, Header, header
 from nomp.lower.expressions import Name, Speller, constant
 from nomp.lower.target import loopy_dtype
-from nomp.region import Declare, Expr, For, Param, Region, Stmt, Var
-from nomp.walks import walk
+from nomp.region import Expr, For, Param, Region, Var
+from nomp.walks import Names, names
 
 _MEMORY = "*"
 """Stands for all arrays at once where they may overlap; no C name is like it."""
@@ -87,7 +87,7 @@ class Builder:
     stable: set[str] = field(default_factory=set)
     wide: set[str] = field(default_factory=set)
     data: set[str] = field(default_factory=set)
-    used: set[str] = field(default_factory=set)
+    taken: Names = field(default_factory=Names)
     shapes: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     offsets: dict[str, Any] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
@@ -103,15 +103,12 @@ class Builder:
         return replace(self.spell, no_wrap=True).index(expr)
 
     def fresh(self, name: str) -> str:
-        """*name*, or the first of ``name_``, ``name__`` ... that is free."""
-        while name in self.used:
-            name += "_"
-        self.used.add(name)
-        return name
+        """*name*, or a variation of it that is free."""
+        return self.taken.unique(name)
 
     def parameters(self) -> None:
         """Declare the region's parameters; scalars first, because extents are made of them."""
-        self.used = {param.name for param in self.region.params} | set(_declared(self.region.body))
+        self.taken = names(self.region)
         for param in self.region.params:
             if param.kind == "scalar":
                 self._scalar(param)
@@ -237,18 +234,10 @@ class Builder:
         if names <= self.stable | {loop.iname}:
             self.stable.add(loop.iname)
 
+
 def guarded(context: Context, value: Any, otherwise: Any) -> Any:
     """*value* where the guard of *context* holds, else *otherwise*."""
     if not context.guard:
         return value
     guards = tuple(sorted(context.guard, key=str))
     return p.If(guards[0] if len(guards) == 1 else p.LogicalAnd(guards), value, otherwise)
-
-
-def _declared(body: tuple[Stmt, ...]) -> Iterator[str]:
-    """The names that *body* declares."""
-    for stmt in walk(body):
-        if isinstance(stmt, For):
-            yield stmt.iname
-        elif isinstance(stmt, Declare):
-            yield stmt.name

@@ -19,11 +19,10 @@ from nomp.affine import is_exact
 from nomp.arithmetic import evaluate, is_float, is_signed
 from nomp.lower.functions import device_name
 from nomp.lower.target import OPERATORS, loopy_dtype
-from nomp.region import Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from nomp.region import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from nomp.walks import operands, walk_expr
 
 _FUNCTIONS = {symbol: name for name, symbol in OPERATORS.items()}
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 @dataclass(frozen=True, slots=True)

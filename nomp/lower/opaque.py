@@ -19,16 +19,15 @@ from pymbolic import var
 from nomp.loops import INDEX
 from nomp.lower.builder import Builder, Context
 from nomp.lower.ctext import TYPES, Writer
-from nomp.region import Assign, Declare, For, Load, Stmt, Var, While
+from nomp.region import Assign, Declare, For, Stmt, Var, While
 from nomp.walks import mentioned, walk, walk_expr
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What a statement touches: *scalars* (with their types) and *arrays*, those *written*, and its *own_arrays*."""
+    """What a statement touches: *scalars* (with their types), what it has *written*, and its *own_arrays*."""
 
     scalars: Mapping[str, str]
-    arrays: Set[str]
     written: Set[str]
     own_arrays: tuple[Declare, ...]
 
@@ -93,7 +92,6 @@ def _touched_by(stmt: Stmt) -> Touched:
     arrays = tuple(s for s in inside if isinstance(s, Declare) and s.shape)
     return Touched(
         {node.name: node.dtype for node in nodes if isinstance(node, Var) and node.name not in own},
-        {node.array for node in nodes if isinstance(node, Load)},
         {t.name if isinstance(t, Var) else t.array for t in targets} - (own - {a.name for a in arrays}),
         arrays,
     )

@@ -7,7 +7,7 @@ reads.  ``break`` and ``continue`` clear a flag that guards what follows them.  
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +15,27 @@ from pymbolic import primitives as p
 from pymbolic import var
 from pymbolic.mapper.dependency import DependencyMapper
 
+from nomp import jumps
 from nomp.loops import INDEX
 from nomp.lower.builder import Builder, Context, guarded
-from nomp.lower.expressions import COMPARISONS, constant
+from nomp.lower.expressions import constant
 from nomp.lower.opaque import carry
-from nomp.region import Assign, Binary, Break, Continue, Declare, Expr, For, If, Load, Stmt, Switch, Var, While
+from nomp.region import (
+    COMPARISONS,
+    Assign,
+    Binary,
+    Break,
+    Continue,
+    Declare,
+    Expr,
+    For,
+    If,
+    Load,
+    Stmt,
+    Switch,
+    Var,
+    While,
+)
 from nomp.walks import operands, walk_expr
 
 _WITH_CALLS = DependencyMapper(include_calls=True)
@@ -52,6 +68,7 @@ def _target(builder: Builder, target: Var | Load, context: Context) -> Any:
     if isinstance(target, Var):
         return builder.names[target.name].plain
     return p.Subscript(var(target.array), tuple(_subscript(builder, index, context) for index in target.index))
+
 
 def _subscript(builder: Builder, index: Expr, context: Context) -> Any:
     """A subscript of a written element; loopy resolves no calls there, so one with calls is computed before."""
@@ -131,7 +148,7 @@ def _for(builder: Builder, loop: For, context: Context) -> None:
 
 def _flags(builder: Builder, loop: For, outer: Context, inner: Context) -> Context:
     """*inner* with the flags that the loop's own ``break`` and ``continue`` need."""
-    own = set(map(type, _own_jumps(loop.body)))
+    own = set(map(type, jumps.own(loop.body)))
     leave: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     if Break in own:
@@ -153,15 +170,3 @@ def _flag(builder: Builder, name: str, start: Any, context: Context) -> str:
 def _equals_any(value: Any, dtype: str, numbers: Iterable[int]) -> Any:
     """Whether *value* is one of *numbers*."""
     return p.LogicalOr(tuple(p.Comparison(value, "==", constant(number, dtype)) for number in numbers) or (False,))
-
-
-def _own_jumps(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """The ``break`` and ``continue`` of *body* that belong to the loop around it."""
-    for stmt in body:
-        if isinstance(stmt, Break | Continue):
-            yield stmt
-        elif isinstance(stmt, If):
-            yield from _own_jumps((*stmt.then, *stmt.other))
-        elif isinstance(stmt, Switch):
-            inside = (jump for case in stmt.cases for jump in _own_jumps(case.body))
-            yield from (jump for jump in inside if isinstance(jump, Continue))

@@ -22,7 +22,7 @@ from nomp.backend import Device
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import NompError, error
 from nomp.loops import trip_count
-from nomp.region import NOWHERE, For, Param, Region
+from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, bounds, ranges
 from nomp.runtime.cells import CODES, Cell
 from nomp.runtime.failure import driver_errors
@@ -76,7 +76,7 @@ class Kernel:
 
     def __init__(self, region: Region) -> None:
         self.region = region
-        self.span = region.span(region.body[0].place if region.body else NOWHERE)
+        self.span = region.span(region.place)
         self._launching = f"launching '{region.name}'"
         places = list(enumerate(region.params))
         self._scalars = [Scalar(i, p.name, p.dtype, SIZES[p.dtype]) for i, p in places if p.kind == "scalar"]

@@ -1,6 +1,6 @@
 """From init to finalize: the state of a running program, one for the process.
 
-In: the calls of the C API and of the pragmas' functions (`capi`), of Python programs later.  Out: their effects on the
+In: the calls of the C API and of the pragmas' functions (`capi`).  Out: their effects on the
 device.  The module's functions work on one `Session` and may be called from several threads; tests make their own.
 """
 

@@ -64,12 +64,21 @@ int main(int argc, char **argv) {
 #pragma nomp for reduce("empty", "+")
   for (int i = 0; i < zero; i++)
     empty += a[i];
+  int names = 0, either = 5; /* the names that a reduction's own variables and arrays would have */
+#pragma nomp for reduce("names", "+") reduce("either", "||")
+  for (long _item = N; _item > 0; _item -= 3) {
+    int _share = a[_item - 1], _trips = 2, names_partial = _share * _trips, names_partial_sum = names_partial + 1;
+    int _part = names_partial_sum, either_before = _part > 90, _trip = either_before;
+    names += _part + _trip;
+    either = either || either_before;
+  }
 #pragma nomp for reduce("dlow", "min")
   for (int i = 0; i < N; i++)
     if (d[i] - 2 < dlow)
       dlow = d[i] - 2;
 #pragma nomp finalize
   printf("%d %d %d %d %d %d %d %d %d %d\n", sum, low, high, all, some, odd, every, any, empty, count);
+  printf("%d %d\n", names, either);
   printf("%u %ld %ld %g %g %g %g\n", usum, lsum, product, fsum, dsum, dot, dlow);
   SHOW("%g", s, 3);
   return 0;

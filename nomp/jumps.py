@@ -1,7 +1,7 @@
-"""Code that must run before a loop's iteration or the loop itself is left.
+"""``break`` and ``continue``: which of them belong to a loop, and code that must run before they do.
 
-In: statements of a loop's body.  Out: the same with other statements put in before each ``continue`` or ``break`` that
-belongs to the loop.  Front ends use it for loops that they write out as ``while``, and for counters that stay alive.
+In: the statements of a loop's body.  Front ends put code before jumps of loops that they write out as ``while``, and of
+counters that stay alive; lowering asks whether a loop needs flags.
 """
 
 from __future__ import annotations
