@@ -93,20 +93,21 @@ def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
 
 
 def _without_needless_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
-    """*kernel* without barriers between instructions of one nest that loopy cannot tell apart.
+    """*kernel* without barriers between instructions in the same parallel loops that loopy cannot tell apart.
 
-    loopy asks for a barrier where it cannot look into C text or into a subscript that data decide.  The instructions of
-    one nest are run by one item, one after the other; a schedule that made their iterations conflict would be wrong
-    with a barrier too.
+    loopy asks for a barrier, or fails, where it cannot look into C text or into a subscript that data decide.  The
+    instructions in the same parallel loops are run by one item, one after the other; they conflict with those of other
+    items only in a schedule that lets iterations run in parallel that depend on each other.
     """
     entry = kernel.default_entrypoint
     unclear = {insn.id for insn in entry.instructions if _is_unclear(entry, insn)}
+    parallel = {iname for iname in entry.all_inames() if entry.iname_tags_of_type(iname, ConcurrentTag)}
     nests: dict[frozenset[str], set[str]] = {}
     for insn in entry.instructions:
-        nests.setdefault(insn.within_inames, set()).add(insn.id)
+        nests.setdefault(insn.within_inames & parallel, set()).add(insn.id)
     instructions = []
     for insn in entry.instructions:
-        others = nests[insn.within_inames] - {insn.id}
+        others = nests[insn.within_inames & parallel] - {insn.id}
         free = others if insn.id in unclear else others & unclear
         added = frozenset((other, "any") for other in free)
         instructions.append(insn.copy(no_sync_with=insn.no_sync_with | added) if added else insn)

@@ -255,6 +255,8 @@ class Param:
     address of ``s``; in the region it is the scalar ``Var(name)``, and it need not be mapped: the runtime copies it
     to the device and back.  ``counter``: the address of an outer loop counter, which the runtime sets after the launch.
     *host* is the C expression (of the type that *kind* says) in the host program; it is evaluated once a launch.
+    *record*: the array of structs, as the host program names it, of which an ``array`` is one member: no two members of
+    one array of structs share memory.
     """
 
     name: str
@@ -266,6 +268,7 @@ class Param:
     reads: bool = True
     writes: bool = False
     place: Place = NOWHERE
+    record: str = ""
 
     @property
     def variable(self) -> str:

@@ -195,7 +195,7 @@ def _refuse_alias(ctx: Context, cursor: Cursor, path: Path, written: list[Path])
 
     *written* are the members that the loop writes.
     """
-    if path.key in ctx.written and path.field is not None and path.field.semantic_parent.kind == CursorKind.UNION_DECL:
+    if path.key in ctx.written and path.union:
         ctx.locals[path.key] = None
         advice = "use a variable of its own for the value"
         raise ctx.refusal("N211", cursor, f"'{path.host}', a member of a union, is written", advice)

@@ -12,7 +12,7 @@ from clang.cindex import CursorKind
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_context import Key
-from nomp.frontend.clang_types import is_address, is_pointer, is_record, is_unnamed
+from nomp.frontend.clang_types import is_address, is_in_union, is_pointer, is_record, is_unnamed
 
 _VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
 
@@ -27,13 +27,15 @@ class Path:
     type: Type
     root: Cursor
     field: Cursor | None = None  # the last member's declaration
+    union: bool = False  # whether it shares its memory with members of other names
 
     def member(self, field: Cursor) -> Path:
         """The member *field* of the struct that this is."""
+        union = self.union or is_in_union(field)
         if is_unnamed(field):
-            return replace(self, type=field.type)
+            return replace(self, type=field.type, union=union)
         key, name = (*self.key, field.spelling), f"{self.name}_{field.spelling}"
-        return Path(key, f"{self.host}.{field.spelling}", name, field.type, self.root, field)
+        return Path(key, f"{self.host}.{field.spelling}", name, field.type, self.root, field, union)
 
 
 def path_of(cursor: Cursor) -> Path | None:
@@ -63,4 +65,5 @@ def _member(cursor: Cursor) -> Path | None:
         return None  # of an array: one of its elements
     key = (*base.key, *(["*"] if arrow else []), cursor.spelling)
     host = f"{base.host}{'->' if arrow else '.'}{cursor.spelling}"
-    return Path(key, host, f"{base.name}_{cursor.spelling}", cursor.type, base.root, cursor.referenced)
+    field, name = cursor.referenced, f"{base.name}_{cursor.spelling}"
+    return Path(key, host, name, cursor.type, base.root, field, is_in_union(field) or (base.union and not arrow))

@@ -20,7 +20,7 @@ from nomp.frontend.clang_constants import is_table
 from nomp.frontend.clang_context import Context, Key
 from nomp.frontend.clang_elements import Element, folded, offset_by
 from nomp.frontend.clang_paths import Path, path_of
-from nomp.frontend.clang_types import is_address, is_array, is_pointer, is_record, is_unnamed, layout_of
+from nomp.frontend.clang_types import is_address, is_array, is_in_union, is_pointer, is_record, is_unnamed, layout_of
 from nomp.region import Binary, Const, Expr, Param
 
 Index = Callable[[Cursor], Expr]
@@ -31,7 +31,7 @@ class Spot:
     """A part of what *root* points to or holds.
 
     *host* is the C text of that part in the first struct; *offset* its bytes from there on; *terms* are subscripts with
-    the bytes that they count.  *fields* are the members on the way.
+    the bytes that they count.  *fields* are the members on the way, *union* says whether one on it is a union's.
     """
 
     root: Path
@@ -40,6 +40,7 @@ class Spot:
     offset: int = 0
     terms: tuple[tuple[Expr, int], ...] = ()
     fields: tuple[Cursor, ...] = ()
+    union: bool = False
 
     def first(self) -> Spot:
         """The first element of the array that this is."""
@@ -47,11 +48,11 @@ class Spot:
 
     def field(self, field: Cursor) -> Spot:
         """The member *field* of the struct that this is."""
+        inner = replace(self, type=field.type, union=self.union or is_in_union(field))
         if is_unnamed(field):
-            return replace(self, type=field.type, offset=self.offset + field.get_field_offsetof() // 8)
+            return replace(inner, offset=self.offset + field.get_field_offsetof() // 8)
         offset = self.offset + self.type.get_canonical().get_offset(field.spelling) // 8
-        fields = (*self.fields, field)
-        return replace(self, host=f"{self.host}.{field.spelling}", type=field.type, offset=offset, fields=fields)
+        return replace(inner, host=f"{self.host}.{field.spelling}", offset=offset, fields=(*self.fields, field))
 
     def moved(self, distance: Expr, size: int) -> Spot:
         """What is *distance* elements of *size* bytes further on."""
@@ -90,9 +91,10 @@ def _check_layout(ctx: Context, cursor: Cursor, spot: Spot, size: int) -> None:
         if found.is_bitfield():
             advice = "copy it to a variable before the loop"
             raise ctx.refusal("N210", cursor, f"'{found.spelling}' is a bit-field, which kernels cannot use", advice)
-        if found.semantic_parent.kind == CursorKind.UNION_DECL:
-            advice = "use an array of its own for the value"
-            raise ctx.refusal("N211", cursor, f"'{found.spelling}' is a member of a union in an array", advice)
+    if spot.union:
+        advice = "use an array of its own for the value"
+        message = f"'{spot.fields[-1].spelling}' is a member of a union in an array"
+        raise ctx.refusal("N211", cursor, message, advice)
     if any(width % size for _, width in spot.terms) or spot.offset % size:
         advice = "keep this member in an array of its own"
         message = f"the structs' size is no multiple of that of member '{spot.fields[-1].spelling}'"
@@ -111,7 +113,8 @@ def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int, 
         extent = None if loose else Const((spot.root.type.get_size() - spot.offset) // size, "int64")
         kind = "table" if is_table(spot.root, layout) else "array"
         unique = ctx.names.unique(name)
-        ctx.params[key] = Param(unique, dtype, kind, host, (extent,), place=ctx.place(cursor))  # type: ignore[arg-type]
+        ctx.params[key] = Param(unique, dtype, kind, host, (extent,), place=ctx.place(cursor),  # type: ignore[arg-type]
+                                record=spot.root.host)  # fmt: skip
         ctx.fields[key] = spot.fields[-1]
     return ctx.params[key]
 

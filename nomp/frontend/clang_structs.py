@@ -20,7 +20,7 @@ from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spo
 from nomp.frontend.clang_initialisers import listed
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_records import element_of
-from nomp.frontend.clang_types import dtype_of, is_record, is_unnamed, layout_of
+from nomp.frontend.clang_types import dtype_of, is_in_union, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
 from nomp.region import Assign, Const, Declare, Expr, Load, Stmt, Var
 
@@ -46,7 +46,7 @@ def members(ctx: Context, cursor: Cursor, type_: Type, outer: Fields = ()) -> It
     for field in type_.get_canonical().get_fields():
         fields, layout = (*outer, field), layout_of(field.type)
         shape = tuple(extent for extent in layout.extents if isinstance(extent, int))
-        if field.is_bitfield() or field.semantic_parent.kind == CursorKind.UNION_DECL:
+        if field.is_bitfield() or is_in_union(field):
             raise _unusable(ctx, cursor, field, "is a bit-field or a member of a union")
         if is_record(field.type):
             yield from members(ctx, cursor, field.type, fields)

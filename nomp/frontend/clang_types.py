@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from clang.cindex import TypeKind
+from clang.cindex import CursorKind, TypeKind
 
-from nomp.frontend.clang_ast import Type
+from nomp.frontend.clang_ast import Cursor, Type
 
 _DTYPES = {
     TypeKind.BOOL: "bool",
@@ -50,6 +50,14 @@ def is_record(type_: Type) -> bool:
 def is_unnamed(field: Any) -> bool:
     """Whether *field* is a struct or union without a name, whose members count as those of the struct around it."""
     return not field.spelling.isidentifier()
+
+
+def is_in_union(field: Cursor) -> bool:
+    """Whether *field* shares its memory with members of other names."""
+    parent = field.semantic_parent
+    while parent.kind == CursorKind.STRUCT_DECL:  # one without a name, which is itself a member
+        parent = parent.semantic_parent
+    return bool(parent.kind == CursorKind.UNION_DECL)
 
 
 def is_pointer(type_: Type) -> bool:

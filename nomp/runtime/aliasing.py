@@ -4,9 +4,10 @@ In: a region; then where its scalars and counters lie, and the arrays' addresses
 careful, "no" is certain.  Called by `runtime.kernel`, which then has the loops run in the order of the source, where
 nothing is wrong with overlap.
 
-Two arrays of which one is written are apart if the bytes that the loops can reach are, or if they are interleaved:
-members of an array of structs, or the even and the odd elements of one array.  The same address under two names is
-harmless where every access has the same subscript: that is one array, and the schedule is the user's affair.
+Two arrays of which one is written are apart if they are members of one array of structs, if the bytes that the loops
+can reach are, or if they are interleaved: members of structs by two names, or the even and the odd elements of one
+array.  The same address under two names is harmless where every access has the same subscript: that is one array, and
+the schedule is the user's affair.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ def _apart(
     region: Region, all_reaches: Mapping[str, Reach], first: Param, second: Param, pointers: Mapping[str, int],
     mapped: Mapping[str, tuple[int, int]],
 ) -> bool:  # fmt: skip
+    if first.record and first.record == second.record:
+        return True
     reaches = [all_reaches[param.name] for param in (first, second)]
     starts = [pointers[param.name] for param in (first, second)]
     sizes = [SIZES[param.dtype] for param in (first, second)]

@@ -26,9 +26,23 @@ static void gather(double *y, const double *x, const int *start, int n) {
   }
 }
 
+static void mixed(int *p, int n) {
+#pragma nomp for transform("schedules", "rows", block=8)
+  for (int i = 0; i < n; i++) { /* loops that loopy sees, beside one that it carries as text */
+    for (long k = 2; k <= 4; k++)
+      p[i] = k + i;
+    int w = 0;
+    do {
+      p[i] += 1;
+    } while (++w < i % 4);
+    for (long k = 0; k < i % 3; k++)
+      p[i] *= 2;
+  }
+}
+
 int main(int argc, char **argv) {
   static double a[N][M], b[N][M], c[N][M], y[N], x[N * 3];
-  int start[N + 1];
+  int start[N + 1], p[N];
   for (int i = 0; i < N; i++)
     for (int j = 0; j < M; j++)
       a[i][j] = i + j, b[i][j] = i - j, c[i][j] = 1;
@@ -45,9 +59,12 @@ int main(int argc, char **argv) {
   add(N, M, c, a, b);
   add(N - 1, M, c, a, b);
   gather(y, x, start, N);
-#pragma nomp update(from : c, y)
+#pragma nomp update(alloc : p)
+  mixed(p, N);
+#pragma nomp update(from : c, y, p)
 #pragma nomp finalize
   SHOW("%g", &c[0][0], N *M);
   SHOW("%g", y, N);
+  SHOW("%d", p, N);
   return 0;
 }

@@ -59,6 +59,13 @@ int main(int argc, char **argv) {
       box.inside[i][j].x = 10 * i + j;
       box.inside[i][j].pos.v[j] = i + box.count;
     }
+  int first = 2;
+#pragma nomp for transform("schedules", "rows")
+  for (int i = 0; i < N; i++) { /* members of one array are apart, whatever their subscripts are */
+    q[i].x += q[i].m[q[i].tag % 2][1];
+    for (signed char k = first; k < 3; k++)
+      q[i].pos.v[k] += q[i].m[k % 2][0];
+  }
 #pragma nomp update(from : p, w, box)
 #pragma nomp finalize
   for (int i = 0; i < N; i++)
