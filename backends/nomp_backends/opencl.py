@@ -85,9 +85,10 @@ class OpenCLDevice:
     def __init__(self, device: Any, info: DeviceInfo) -> None:
         cl = _pyopencl()
         self.info = info
+        self._options = ["-w"]  # PoCL counts warnings on the program's stderr
         # Division and square root in single precision are off by some units in the last place unless asked for.
-        exact = device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
-        self._options = ["-cl-fp32-correctly-rounded-divide-sqrt"] if exact else []
+        if device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
+            self._options.append("-cl-fp32-correctly-rounded-divide-sqrt")
         with _errors(f"opening {info.name}"):
             self._context = cl.Context([device])
             self._queue = cl.CommandQueue(self._context)

@@ -25,6 +25,11 @@ from nomp.region import Place
 Cursor = Any  # clang.cindex.Cursor: the binding has no types
 Type = Any  # clang.cindex.Type
 
+for kinds in (cindex.CursorKind, cindex.TypeKind):
+    for number in range(len(kinds._kinds)):
+        if kinds._kinds[number] is None:
+            kinds(number)  # kinds that the binding does not know (_Float16) are kinds too, and no reason to raise
+
 _OPERATORS = """
     * / % + - << >> <=> < > <= >= == != & ^ | && || = *= /= %= += -= <<= >>= &= ^= |= ,
 """  # in the order of libclang's CX_BinaryOperatorKind, of which the first is 3

@@ -26,7 +26,9 @@ MATH = frozenset(_NAMES.split())
 _ABSOLUTE = ("abs", "labs", "llabs")
 _CONSTANTS = ("inf", "inff", "huge_val", "huge_valf", "nan", "nanf")
 _POINTERS = ("frexp", "modf", "remquo", "sincos", "lgamma_r")
-_OTHERS = ("ldexp", "scalbn", "scalbln", "ilogb", "lrint", "llrint", "lround", "llround", "nexttoward")
+_OTHERS = ("ldexp", "scalbn", "scalbln", "ilogb", "nexttoward")
+_ROUNDED = {"lrint": "rint", "llrint": "rint", "lround": "round", "llround": "round"}
+_EXPECTED = ("expect", "expect_with_probability")
 
 
 def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
@@ -61,7 +63,11 @@ def is_math(name: str) -> bool:
 
 
 def _known(name: str, args: tuple[Expr, ...]) -> Expr | None:
-    """What the compiler itself can compute: absolute values, and the tests of floating-point numbers."""
+    """What other operations compute: absolute values, rounding to integers, tests of floating-point numbers."""
+    if name in _EXPECTED and args:
+        return args[0]
+    if (rounding := _ROUNDED.get(name.removesuffix("f"))) and len(args) == 1:
+        return cast(Call(rounding, args, args[0].dtype), "int64")
     if name in _ABSOLUTE and args:
         negative = Binary("<", args[0], Const(0, args[0].dtype), "int32")
         return Select(negative, Unary("-", args[0], args[0].dtype), args[0], args[0].dtype)

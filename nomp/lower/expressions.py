@@ -7,6 +7,7 @@ and parameters without casts wherever `affine.is_exact` says that this is the sa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -67,8 +68,8 @@ class Speller:
                 return p.If(self.condition(cond), self._branch(then), self._branch(other))
             case Call(function=function, args=args, dtype=dtype):
                 name = self.function(function)
-                suffix = "f" if name == function and dtype == "float32" else ""
-                return var(name + suffix)(*[self.value(arg) for arg in args])
+                name = math_name(name, dtype) if name == function else name
+                return var(name)(*[self.value(arg) for arg in args])
 
     def condition(self, expr: Expr) -> Any:
         """*expr* as a truth value."""
@@ -164,11 +165,22 @@ def folded(expr: Expr) -> Expr:
 
 
 def constant(value: int | float, dtype: str) -> Any:
-    """A constant of exactly this type.  The most negative integers have no literal in C: they become a difference."""
+    """A constant of exactly this type.
+
+    The most negative integers have no literal in C: they become a difference.  -0.0 becomes a call: loopy takes
+    expressions for equal whose constants are, and 0.0 for it.
+    """
     number = loopy_dtype(dtype).dtype.type(value)
+    if value == 0 and is_float(dtype) and math.copysign(1, value) < 0:
+        return var(math_name("copysign", dtype))(abs(number), type(number)(-1))
     if dtype in ("int32", "int64") and value == np.iinfo(dtype).min:
         return p.Sum((type(number)(value + 1), type(number)(-1)))
     return number
+
+
+def math_name(function: str, dtype: str) -> str:
+    """What *function* of ``<math.h>`` is called for *dtype*."""
+    return function + ("f" if dtype == "float32" else "")
 
 
 def converted(value: Any, dtype: str) -> Any:

@@ -31,6 +31,13 @@ int main(int argc, char **argv) {
     g[i] += sqrtf(f[i]) + fabsf(f[i] - 1) + powf(f[i], 2.0f) + (float)sqrt(2);
   }
 #pragma nomp for
+  for (int i = 0; i < N; i++) {
+    double half = k[i] / 4.0 - 2;
+    k[i] += lround(half) + 10 * lrint(half) + 100 * llroundf((float)half) + 1000 * (int)llrint(-half);
+    if (__builtin_expect(!!(k[i] > 3), 1))
+      k[i] += sizeof lround(half);
+  }
+#pragma nomp for
   for (int i = 0; i < N; i++)
     d[i] = d[i] < 0.2 ? -d[i] : d[i] > 0.5 ? 1 : d[i] * d[i];
 #pragma nomp update(from : f[0, N], g[0, N], d[0, N], e[0, N], h[0, N], k[0, N])
