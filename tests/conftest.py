@@ -1,4 +1,4 @@
-"""Fixtures for all tests: golden files, and a home of their own for every cache.
+"""Fixtures for all tests: golden files, and an environment without the caller's settings and caches.
 
 A golden file is the expected text of one thing; ``pytest --update-golden`` writes what the code says now, to be read in
 the diff before it is committed.
@@ -6,6 +6,7 @@ the diff before it is committed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -41,9 +42,15 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """One home for the whole run: the device compilers' caches work within it and nothing is left outside it."""
+    """One home for the whole run: the device compilers' caches work within it and nothing is left outside it.
+
+    What the caller sets for nomp does not count here, but for the fuzzer's numbers; nor does the caller's compiler.
+    """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("NOMP_") and not name.startswith("NOMP_FUZZ_")]:
+            patch.delenv(name)
+        patch.delenv("CC", raising=False)
         patch.setenv("HOME", str(home))
         patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
         patch.setenv("NOMP_CACHE_DIR", str(home / "cache" / "nomp"))

@@ -14,7 +14,7 @@ from conformance import first_device
 from nomp_backends import opencl
 from nomp_backends.opencl import OpenCLBackend, OpenCLDevice
 
-from nomp.backend import BackendError, Device
+from nomp.backend import BackendError
 
 
 def pocl_platform(backend: OpenCLBackend) -> int:
@@ -24,9 +24,7 @@ def pocl_platform(backend: OpenCLBackend) -> int:
     pytest.fail("PoCL, which comes with nomp, is not among the OpenCL platforms")
 
 
-def test_a_missing_linker_is_found_before_pocl_dies_of_it(
-    device: Device, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_missing_linker_is_found_before_pocl_dies_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     backend = OpenCLBackend()
     platform = pocl_platform(backend)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -48,7 +46,7 @@ def test_the_log_is_the_compilers_own_words() -> None:
     assert opencl._build_log(message) == "a.cl:1: error\n\ntwo"
 
 
-def test_compiler_chatter_is_no_warning(device: Device) -> None:
+def test_compiler_chatter_is_no_warning() -> None:
     opened = first_device(OpenCLBackend())
     assert isinstance(opened, OpenCLDevice)
     with warnings.catch_warnings():

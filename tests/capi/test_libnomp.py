@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,11 +21,26 @@ def test_program(run: Run, name: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
-@pytest.mark.parametrize("name", ["errors.c", "update.c"])
+BEFORE_QUIET = {
+    "errors.c": [
+        "nomp_update was called before nomp_init.",
+        "nomp_sync was called before nomp_init.",
+        "nomp_jit was called before nomp_init.",
+        "Kernel id -1 passed to nomp_run is not valid.",
+        "Missing argument value after: --nomp-device. [N801]",
+        "Device id 77 passed into libnomp is not valid. [N614]",
+        "Invalid backend: abacus. [N613]",
+    ],
+    "update.c": ["Invalid backend: abacus. [N613]"],
+}
+
+
+@pytest.mark.parametrize("name", BEFORE_QUIET)
 def test_program_with_errors_before_it_is_told_to_be_quiet(run: Run, name: str) -> None:
     done = run(name)
     assert (done.returncode, done.stdout) == (0, "done\n")
-    assert all(line.startswith(("[Error] libnomp/src/nomp.c:", "help: ")) for line in done.stderr.splitlines())
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("help: ")]
+    assert [re.sub(r"^\[Error\] libnomp/src/nomp\.c:\d+ ", "", error) for error in errors] == BEFORE_QUIET[name]
 
 
 def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
@@ -85,14 +99,12 @@ def test_pkg_config_and_cmake_find_the_library(tmp_path: Path) -> None:
     flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "nomp"], env=environment, text=True)
     command = ["gcc", PROGRAMS / "update.c", "-o", tmp_path / "update", *flags.split()]
     subprocess.run(command, check=True)
-    if shutil.which("cmake"):
-        _build_with_cmake(tmp_path)
-    for program in [tmp_path / "update", *tmp_path.glob("build/update")]:
+    for program in (tmp_path / "update", _built_with_cmake(tmp_path)):
         done = subprocess.run([program], env=bare_environment(), capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "done\n")
 
 
-def _build_with_cmake(folder: Path) -> None:
+def _built_with_cmake(folder: Path) -> Path:
     (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.16)\nproject(update C)\nfind_package(nomp 0.1 REQUIRED)\n"
         f"add_executable(update {PROGRAMS / 'update.c'})\ntarget_link_libraries(update nomp::nomp)\n"
@@ -100,6 +112,7 @@ def _build_with_cmake(folder: Path) -> None:
     configure = ["cmake", "-S", folder, "-B", folder / "build", f"-Dnomp_DIR={LIBRARY / 'cmake' / 'nomp'}"]
     subprocess.run(configure, check=True, capture_output=True)
     subprocess.run(["cmake", "--build", folder / "build"], check=True, capture_output=True)
+    return folder / "build" / "update"
 
 
 # ------------------------------------------------------------------------------------------------------ pragmas

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import shlex
 from pathlib import Path
 
 import pytest
+from commands import NOMP, succeed
 
 pytestmark = pytest.mark.slow
 
@@ -56,11 +56,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     programs.mkdir()
     nomp = programs / "nomp"
-    nomp.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nomp.driver "$@"\n')
+    nomp.write_text(f'#!/bin/sh\nexec {shlex.join(NOMP)} "$@"\n')
     nomp.chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("CC", "nomp cc")
-    monkeypatch.delenv("NOMP_CC", raising=False)
     (folder / "main.c").write_text(SOURCE)
     (folder / "count.h").write_text("#define COUNT 10\n")
     (folder / "part.c").write_text("int part(void) { return 1; }\n")
@@ -68,9 +67,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(folder: Path, *words: str) -> str:
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return succeed(*words, cwd=folder).stdout
 
 
 def test_make_rebuilds_after_a_header_changed(project: Path) -> None:

@@ -1,6 +1,6 @@
 """The rewritten C: it compiles without a warning whatever the options, and every line stays on its line.
 
-The source files are made by hand here; ``test_cc`` has what the front end reads.
+The source files are made by hand here; ``test_cc_inputs`` has what the front end reads.
 """
 
 from __future__ import annotations

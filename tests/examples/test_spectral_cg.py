@@ -8,18 +8,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+import commands
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples" / "02_spectral_cg"
-NOMP_CC = [sys.executable, "-m", "nomp.driver", "cc"]
 
 
-def build(compiler: list[str], program: Path, folder: Path = FOLDER) -> Path:
+def build(compiler: Sequence[str], program: Path, folder: Path = FOLDER) -> Path:
     flags = ["-O2", "-Wall", "-Wno-unknown-pragmas", "-Werror"]
-    sources = sorted(str(source) for source in folder.glob("*.c"))
-    subprocess.run([*compiler, *flags, *sources, "-o", str(program), "-lm"], check=True)
+    commands.succeed(*compiler, *flags, *sorted(folder.glob("*.c")), "-o", program, "-lm")
     return program
 
 
@@ -30,14 +30,13 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(NOMP_CC, tmp_path_factory.mktemp("compiled") / "spectral_cg")
+    return build(commands.NOMP_CC, tmp_path_factory.mktemp("compiled") / "spectral_cg")
 
 
 def run(program: Path, *arguments: int) -> str:
     """The program's output; it must not say anything else, at the highest verbosity."""
     environment = os.environ | {"NOMP_CACHE_DIR": str(program.parent / "cache"), "NOMP_VERBOSE": "3"}
-    command = [str(program), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    done = commands.succeed(program, *map(str, arguments), env=environment)
     assert done.stderr == ""
     return done.stdout
 
@@ -51,8 +50,7 @@ def error(program: Path, order: int, elements: int) -> float:
 def compare(a: str, b: str, folder: Path) -> subprocess.CompletedProcess[str]:
     (folder / "a").write_text(a)
     (folder / "b").write_text(b)
-    command = [sys.executable, str(FOLDER.parent / "compare.py"), "a", "b"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return commands.run(sys.executable, FOLDER.parent / "compare.py", "a", "b", cwd=folder)
 
 
 def test_error_falls_spectrally(plain: Path) -> None:
@@ -73,7 +71,7 @@ def test_residual_is_printed_every_ten_iterations(plain: Path) -> None:
 
 
 def test_usage(plain: Path) -> None:
-    done = subprocess.run([str(plain), "0"], capture_output=True, text=True, check=False)
+    done = commands.run(plain, "0")
     assert done.returncode == 2
     assert done.stderr.startswith("usage: ")
 
@@ -95,7 +93,7 @@ def test_the_schedule_for_gpus_is_right(plain: Path, tmp_path: Path) -> None:
     schedule = (folder / "schedule.py").read_text()
     assert schedule.count('context["device::type"] == "cpu"') == 2
     (folder / "schedule.py").write_text(schedule.replace('context["device::type"] == "cpu"', "False"))
-    outputs = [run(program, 4, 3, 40) for program in (plain, build(NOMP_CC, tmp_path / "spectral_cg", folder))]
+    outputs = [run(program, 4, 3, 40) for program in (plain, build(commands.NOMP_CC, tmp_path / "spectral_cg", folder))]
     comparison = compare(*outputs, tmp_path)
     assert comparison.returncode == 0, comparison.stdout
 

@@ -8,6 +8,8 @@ import dump
 import pytest
 from reading import messages, region
 
+from nomp.region import Declare, For
+
 HEAD = 'void f(int n, double *a, double *b, int *k) {\n  double t = 0; int j;\n#pragma nomp for transform("m", "f")\n'
 
 
@@ -41,34 +43,38 @@ def test_the_last_iteration(header: str, last: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "private"),
     [
-        ("if (a[i]) t = 1; else t = 2; b[i] = t;", True),
-        ("if (a[i]) { t = 1; b[i] = t; } else { t = 2; }", True),
-        ("do t = a[i]; while (t < 0);", True),
-        ("t = 0; for (int l = 0; l < 3; l++) t += a[l];", True),
-        ("t = 0; while (t < 9) t += a[i];", True),
-        ("t = 0; switch (k[i]) { case 1: t = 2; }", True),
-        ("t = 0; for (int l = 0; l < 3; l++) { if (a[l]) continue; t += a[l]; }", True),
-        ("for (j = k[i]; j < k[i + 1]; j++) b[j] = a[i];", True),
-        ("for (j = 0; j < n; j++) if (a[j]) break; b[i] = j;", True),
-        ("if (a[i]) t = 1;", False),
-        ("b[i] = t; t = a[i];", False),
-        ("t += a[i];", False),
-        ("t = t < a[i] ? a[i] : t;", False),
-        ("for (int l = 0; l < n; l++) t = a[l];", False),
-        ("for (int l = 0; l < n; l++) { b[l] = t; t = a[l]; } t = 0;", False),
-        ("while (a[i]) t = 1;", False),
-        ("do { if (a[i]) continue; t = 1; } while (t < 0);", False),
-        ("switch (k[i]) { case 1: t = 2; break; default: t = 3; }", False),
-        ("if (a[i]) continue; t = 1;", False),
-        ("t = 1; switch (k[i]) { case 1: continue; } b[i] = t;", False),
-        ("if (a[i]) for (j = 0; j < n; j++) b[j] = 1;", False),
+        ("if (a[i]) t = 1; else t = 2; b[i] = t;", "t_"),
+        ("if (a[i]) { t = 1; b[i] = t; } else { t = 2; }", "t_"),
+        ("do t = a[i]; while (t < 0);", "t_"),
+        ("t = 0; for (int l = 0; l < 3; l++) t += a[l];", "t_"),
+        ("t = 0; while (t < 9) t += a[i];", "t_"),
+        ("t = 0; switch (k[i]) { case 1: t = 2; }", "t_"),
+        ("t = 0; for (int l = 0; l < 3; l++) { if (a[l]) continue; t += a[l]; }", "t_"),
+        ("for (j = k[i]; j < k[i + 1]; j++) b[j] = a[i];", "j_last_"),
+        ("for (j = 0; j < n; j++) if (a[j]) break; b[i] = j;", "j_last_"),
+        ("if (a[i]) t = 1;", None),
+        ("b[i] = t; t = a[i];", None),
+        ("t += a[i];", None),
+        ("t = t < a[i] ? a[i] : t;", None),
+        ("for (int l = 0; l < n; l++) t = a[l];", None),
+        ("for (int l = 0; l < n; l++) { b[l] = t; t = a[l]; } t = 0;", None),
+        ("while (a[i]) t = 1;", None),
+        ("do { if (a[i]) continue; t = 1; } while (t < 0);", None),
+        ("switch (k[i]) { case 1: t = 2; break; default: t = 3; }", None),
+        ("if (a[i]) continue; t = 1;", None),
+        ("t = 1; switch (k[i]) { case 1: continue; } b[i] = t;", None),
+        ("if (a[i]) for (j = 0; j < n; j++) b[j] = 1;", None),
     ],
 )
-def test_which_are_private(body: str, private: bool, tmp_path: Path) -> None:
-    if private:
-        assert region(tmp_path, text(body))
-    else:
-        assert "declared outside the loop, is written in it [N212]" in messages(tmp_path, text(body))
+def test_which_are_private(body: str, private: str | None, tmp_path: Path) -> None:
+    """*private* is the variable of each iteration's own; None where there can be none."""
+    if private is None:
+        name = "j" if "for (j" in body else "t"
+        assert f"'{name}', declared outside the loop, is written in it [N212]" in messages(tmp_path, text(body))
+        return
+    (loop,) = region(tmp_path, text(body)).body
+    assert isinstance(loop, For)
+    assert [stmt.name for stmt in loop.body if isinstance(stmt, Declare)] == [private]
 
 
 def test_bounds_that_only_the_kernel_knows(tmp_path: Path) -> None:

@@ -59,28 +59,24 @@ def test_agrees_with_clang(seed: int, end: str) -> None:
 
 
 def test_never_fails() -> None:
+    """Pieces in any order, whole or cut off, with what belongs into none of them in between."""
     pick = random.Random(0)
-    alphabet = [
-        b"#",
-        b"pragma",
-        b"nomp",
-        b" ",
-        b"\n",
-        b"\\",
-        b'"',
-        b"'",
-        b"/",
-        b"*",
-        b"_Pragma",
-        b"(",
-        b")",
-        b"\xff",
-        b"\r",
-    ]
+    whole = [piece.encode() for piece in PIECES] + [b'_Pragma("nomp \\"sync\\"")', b"#pragma nomp for \\\r\n jit(n)"]
+    stray = [b"#", b"\\", b'"', b"'", b"/", b"/*", b"_Pragma", b"(", b")", b"\xff", b"\0", b"\r", b"\\\r\n"]
+    number = 0
     for _ in range(300):
-        data = b"".join(pick.choices(alphabet, k=40))
+        data = b""
+        for piece in pick.choices(whole, k=9):
+            data += piece if pick.random() < 0.8 else piece[: pick.randrange(len(piece))]
+            data += b"".join(pick.choices(stray, k=pick.choice([0, 0, 1, 4])))
+            data += pick.choice([b"\n", b"\n", b"\r\n", b" "])
+        end = 0
         for found in scan(data).pragmas:
-            assert 0 <= found.begin < found.end <= len(data)
+            assert end <= found.begin < found.start < found.end <= len(data)
+            assert data[found.start :].startswith(b"nomp")
+            assert found.text.startswith("nomp")
+            end, number = found.end, number + 1
+    assert number > 50
 
 
 def test_text_of_an_operator_keeps_its_columns() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from interpreter import Interpreter
 from launch import device, run
+from nodes import i32, op, var
 
 from nomp import codegen, pipeline
 from nomp.config import Settings
@@ -24,7 +25,6 @@ from nomp.region import (
     Const,
     Continue,
     Declare,
-    Expr,
     For,
     Function,
     If,
@@ -35,23 +35,10 @@ from nomp.region import (
     Stmt,
     Switch,
     Unary,
-    Var,
     While,
 )
 
 N = 24
-
-
-def i32(value: int) -> Const:
-    return Const(value, "int32")
-
-
-def var(name: str, dtype: str = "int32") -> Var:
-    return Var(name, dtype)
-
-
-def op(text: str, left: Expr, right: Expr, dtype: str = "int32") -> Binary:
-    return Binary(text, left, right, dtype)
 
 
 COUNTER, T = var("i"), var("t")

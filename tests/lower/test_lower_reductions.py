@@ -54,7 +54,10 @@ def counted(body: tuple[Stmt, ...], counter: str = "int32", by: int = 1) -> For:
     return For("i", counter, Const(0, counter), "<", cast(Var("n", "int32"), counter), Const(by, counter), body)
 
 
-def check(tested: Region, n: int, values: np.ndarray, start: dict[str, np.ndarray], exact: bool = True) -> None:
+def check(
+    tested: Region, n: int, values: np.ndarray, start: dict[str, np.ndarray], exact: bool = True
+) -> dict[str, np.ndarray]:
+    """*tested* on the device gives what it gives interpreted, which is returned."""
     assert reduction.is_pure(tested)
     expected = {"a": values, **{name: value.copy() for name, value in start.items()}}
     Interpreter(tested, {"n": n}, expected).run()
@@ -65,20 +68,40 @@ def check(tested: Region, n: int, values: np.ndarray, start: dict[str, np.ndarra
             np.testing.assert_array_equal(actual[name], expected[name])
         else:
             np.testing.assert_allclose(actual[name], expected[name], rtol=1e-4)
+    return expected
 
 
 INTEGERS = ["int32", "uint8", "int64", "uint64"]
 CASES = [(op, dtype) for op in ("+", "*", "min", "max", "&&", "||") for dtype in [*INTEGERS, "float32", "float64"]]
 
 
+LAST = {"min": 0, "max": 9, "&": 14, "|": 8, "&&": 0, "||": 3}
+"""What decides the result alone, among the other `terms` and a start of 5."""
+
+
+def terms(op: str, n: int) -> np.ndarray:
+    """Random values of which every share counts; where a single value may decide the result, the last one does."""
+    random = np.random.default_rng(n)
+    if op == "*":
+        return random.choice([3, 5], n)  # no factor that makes a 0 of an integer
+    values = {"&": random.integers(0, 10, n) | 5, "|": random.choice([0, 1, 4, 5], n), "||": np.zeros(n, int)}
+    found = values.get(op, random.integers(1, 9, n))
+    if n > 1 and op in LAST:
+        found[-1] = LAST[op]
+    return found
+
+
 @pytest.mark.parametrize(("op", "dtype"), CASES + [(op, dtype) for op in "&|^" for dtype in INTEGERS])
 def test_operators(op: str, dtype: str) -> None:
     loop = counted((step(op, Var("s", dtype), Load("a", (Var("i", "int32"),), dtype)),))
-    values = np.random.default_rng(1).integers(1, 4, 300).astype(dtype)
+    tested = region(loop, ("s", dtype, op), data=dtype)
     exact = not dtype.startswith("float") or op != "*"
-    for n in (0, 1, 300) if op in ("+", "max") else (37,):
-        tested = region(loop, ("s", dtype, op), data=dtype)
-        check(tested, n, values, {"s": np.array([5], dtype)}, exact)
+    results = []
+    for n in (0, 1, 37) if op == "*" else (0, 1, 37, 300):  # 300 factors are more than float32 holds
+        for start in (0, 5) if op in ("&&", "||") else (5,):
+            found = check(tested, n, terms(op, max(n, 1)).astype(dtype), {"s": np.array([start], dtype)}, exact)
+            results.append((start, found["s"][0]))
+    assert any(result != start for start, result in results)
 
 
 @pytest.mark.parametrize("op", ["&&", "||", "min", "+"])

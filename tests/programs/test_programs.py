@@ -5,24 +5,21 @@ To add a test, add a program to the folder ``c``.  `QUICK` names those that ``ma
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
+from commands import NOMP_CC, succeed
 
 PROGRAMS = Path(__file__).with_name("c")
 FLAGS = ["-O1", "-ffp-contract=off", "-std=gnu99", "-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
 WARNINGS = {"overlap": "[N402]"}
 QUICK = {"integers", "reductions", "updates", "spellings"}
-NOMP = [sys.executable, "-m", "nomp.driver", "cc"]
 
 
 def _run(*words: str | Path, warning: str = "") -> str:
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    done = succeed(*words)
     assert warning in done.stderr if warning else done.stderr == ""
     return done.stdout
 
@@ -37,5 +34,5 @@ def _programs() -> Iterator[ParameterSet]:
 def test_program_prints_the_same(source: Path, tmp_path: Path) -> None:
     plain, ours = tmp_path / "plain", tmp_path / "ours"
     _run("gcc", *FLAGS, "-Wno-unknown-pragmas", "-Wno-unused-parameter", source, "-o", plain, "-lm")
-    _run(*NOMP, *FLAGS, source, "-o", ours, "-lm")
+    _run(*NOMP_CC, *FLAGS, source, "-o", ours, "-lm")
     assert _run(ours, warning=WARNINGS.get(source.stem, "")) == _run(plain)

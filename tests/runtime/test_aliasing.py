@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from nodes import add, i32, op, var
 
-from nomp.region import Assign, Binary, Call, Cast, Const, Declare, Expr, For, Load, Param, Region, Select, Unary, Var
+from nomp.region import Assign, Binary, Call, Cast, Const, Declare, Expr, For, Load, Param, Region, Select, Unary
 from nomp.runtime.aliasing import matters, overlap
 from nomp.runtime.ranges import counters, nothing_wraps
 
 BASE = 0x1000
-I = Var("i", "int32")  # noqa: E741
-
-
-def number(value: int) -> Const:
-    return Const(value, "int32")
+I = var("i")  # noqa: E741
 
 
 def scaled(factor: int, shift: int = 0) -> Expr:
-    return Binary("+", Binary("*", number(factor), I, "int32"), number(shift), "int32")
+    return add(op("*", i32(factor), I), i32(shift))
 
 
 def region(target: Expr, source: Expr, dtypes: tuple[str, str] = ("float64", "float64")) -> Region:
@@ -30,7 +27,7 @@ def region(target: Expr, source: Expr, dtypes: tuple[str, str] = ("float64", "fl
         Param("b", dtypes[1], "array", shape=(None,)),
     )
     body = Assign(Load("a", (target,), dtypes[0]), Cast(Load("b", (source,), dtypes[1]), dtypes[0]))
-    return Region("r", "x.c", 1, params, (For("i", "int32", number(0), "<", Var("n", "int32"), number(1), (body,)),))
+    return Region("r", "x.c", 1, params, (For("i", "int32", i32(0), "<", var("n"), i32(1), (body,)),))
 
 
 def overlaps(tested: Region, a: int, b: int, n: int = 10) -> bool:
@@ -60,7 +57,7 @@ OTHERS = [
     (Cast(Cast(I, "int8"), "int32"), Cast(Cast(I, "int16"), "int32")),
     (ROOTS[0], ROOTS[1]),
     (Unary("-", I, "int32"), Unary("~", I, "int32")),
-    (Select(I, I, number(1), "int32"), Select(I, I, number(2), "int32")),
+    (Select(I, I, i32(1), "int32"), Select(I, I, i32(2), "int32")),
 ]
 
 
@@ -73,7 +70,7 @@ def test_one_array_under_two_names_with_other_subscripts(target: Expr, source: E
 
 def test_one_array_under_two_names_with_a_subscript_that_changes() -> None:
     """``k = i; t = b[k]; k = i + 1; a[k] = t``: one text, two elements."""
-    k = Var("k", "int32")
+    k = var("k")
     plain = region(k, k)
     loop = plain.body[0]
     assert isinstance(loop, For)
@@ -129,8 +126,8 @@ def test_unsigned_subscripts_that_wrap_reach_everything_that_is_mapped() -> None
 
 
 def test_single_elements() -> None:
-    assert not overlaps(region(number(3), number(4)), 0, 0)
-    assert overlaps(region(number(3), number(4)), 8, 0)
+    assert not overlaps(region(i32(3), i32(4)), 0, 0)
+    assert overlaps(region(i32(3), i32(4)), 8, 0)
 
 
 def test_separate_maps_are_apart() -> None:

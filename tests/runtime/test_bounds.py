@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 import pytest
+from nodes import add, i32, op, var
 
 from nomp.diagnostics import NompError, register_source
-from nomp.region import (
-    Assign,
-    Binary,
-    Break,
-    Const,
-    Expr,
-    For,
-    If,
-    Load,
-    Param,
-    Place,
-    Region,
-    Select,
-    Stmt,
-    Var,
-)
+from nomp.region import Assign, Break, Const, Expr, For, If, Load, Param, Place, Region, Select, Stmt
 from nomp.runtime.bounds import Elements, accesses, check
 
-I, J, N = Var("i", "int32"), Var("j", "int32"), Var("n", "int32")  # noqa: E741
+I, J, N = var("i"), var("j"), var("n")  # noqa: E741
 LINE = "for (int i = 0; i < n; i++) a[i + 1] = 0;"
 
 
-def const(value: int) -> Const:
-    return Const(value, "int32")
-
-
-def add(left: Expr, right: Expr) -> Expr:
-    return Binary("+", left, right, "int32")
-
-
 def plus(left: Expr, right: int) -> Expr:
-    return add(left, const(right))
+    return add(left, i32(right))
 
 
-def times(left: Expr, right: Expr) -> Expr:
-    return Binary("*", left, right, "int32")
-
-
-def loop(*body: Stmt, name: str = "i", lower: Expr = const(0), upper: Expr = N, step: int = 1) -> For:  # noqa: B008
-    return For(name, "int32", lower, "<" if step > 0 else ">", upper, const(step), body)
+def loop(*body: Stmt, name: str = "i", lower: Expr = i32(0), upper: Expr = N, step: int = 1) -> For:  # noqa: B008
+    return For(name, "int32", lower, "<" if step > 0 else ">", upper, i32(step), body)
 
 
 def write(*index: Expr, array: str = "a", value: Expr = Const(0.0, "float64")) -> Assign:  # noqa: B008
@@ -82,18 +56,18 @@ def test_the_message_has_the_iteration_and_the_place() -> None:
         ((0, 9), loop(write(I)), "element 9 of 'a' (i = 9)"),
         ((-3, 7), loop(write(plus(I, -3))), None),
         ((-2, 7), loop(write(plus(I, -3))), "element -3"),
-        ((0, 19), loop(write(times(I, const(2)))), None),
-        ((0, 18), loop(write(times(I, const(2)))), "element 18"),
+        ((0, 19), loop(write(op("*", I, i32(2)))), None),
+        ((0, 18), loop(write(op("*", I, i32(2)))), "element 18"),
         ((0, 10), loop(write(I), step=3), None),
         ((0, 9), loop(write(I), step=3), "element 9"),
-        ((0, 11), loop(write(I), lower=N, upper=const(0), step=-1), None),
-        ((0, 10), loop(write(I), lower=N, upper=const(0), step=-1), "element 10 of 'a' (i = 10)"),
-        ((0, 45), loop(loop(write(add(I, times(J, const(4)))), name="j")), "element 45 of 'a' (i = 9, j = 9)"),
-        ((0, 46), loop(loop(write(add(I, times(J, const(4)))), name="j")), None),
+        ((0, 11), loop(write(I), lower=N, upper=i32(0), step=-1), None),
+        ((0, 10), loop(write(I), lower=N, upper=i32(0), step=-1), "element 10 of 'a' (i = 10)"),
+        ((0, 45), loop(loop(write(add(I, op("*", J, i32(4)))), name="j")), "element 45 of 'a' (i = 9, j = 9)"),
+        ((0, 46), loop(loop(write(add(I, op("*", J, i32(4)))), name="j")), None),
         ((0, 19), loop(loop(write(add(I, J)), name="j", lower=I)), None),
         ((1, 19), loop(loop(write(add(I, J)), name="j", lower=I)), "element 0"),
-        ((5, 6), write(const(5)), None),
-        ((5, 6), write(const(4)), "accesses element 4 of 'a', of"),
+        ((5, 6), write(i32(5)), None),
+        ((5, 6), write(i32(4)), "accesses element 4 of 'a', of"),
     ],
 )  # fmt: skip
 def test_affine_accesses(mapped: Elements, body: Stmt, wrong: str | None) -> None:
@@ -102,9 +76,9 @@ def test_affine_accesses(mapped: Elements, body: Stmt, wrong: str | None) -> Non
 
 
 def test_arrays_of_several_dimensions() -> None:
-    nest = loop(loop(write(I, J), name="j", upper=const(4)))
-    assert problem((0, 40), nest, shape=(None, const(4))) is None
-    assert "element 39" in str(problem((0, 39), nest, shape=(None, const(4))))
+    nest = loop(loop(write(I, J), name="j", upper=i32(4)))
+    assert problem((0, 40), nest, shape=(None, i32(4))) is None
+    assert "element 39" in str(problem((0, 39), nest, shape=(None, i32(4))))
     assert "element 93 of 'a' (i = 9, j = 3)" in str(problem((0, 93), nest, shape=(N, N)))
 
 
@@ -114,15 +88,15 @@ READ = Load("a", (plus(I, 1),), "float64")
 @pytest.mark.parametrize(
     "body",
     [
-        loop(If(Binary("<", I, const(9), "int32"), (write(plus(I, 1)),))),
-        loop(write(const(0), value=Select(Binary("<", I, const(9), "int32"), READ, Const(0.0, "float64"), "float64"))),
-        loop(write(const(0), value=Binary("&&", Binary("<", I, const(9), "int32"), READ, "int32"))),
+        loop(If(op("<", I, i32(9)), (write(plus(I, 1)),))),
+        loop(write(i32(0), value=Select(op("<", I, i32(9)), READ, Const(0.0, "float64"), "float64"))),
+        loop(write(i32(0), value=op("&&", op("<", I, i32(9)), READ))),
         loop(loop(write(plus(I, 1)), name="j", upper=Load("p", (I,), "int32"))),
         loop(loop(If(N, (Break(),)), write(plus(I, 1)), name="j")),
         loop(write(Load("p", (I,), "int32"))),
-        loop(write(Var("local", "int32"))),
-        loop(loop(write(plus(I, 1)), name="j", upper=const(0))),
-        loop(write(plus(I, 1)), upper=const(0)),
+        loop(write(var("local"))),
+        loop(loop(write(plus(I, 1)), name="j", upper=i32(0))),
+        loop(write(plus(I, 1)), upper=i32(0)),
     ],
 )
 def test_what_may_not_happen_is_no_error(body: Stmt) -> None:
@@ -131,4 +105,4 @@ def test_what_may_not_happen_is_no_error(body: Stmt) -> None:
 
 def test_the_certain_part_of_a_conditional_access_counts() -> None:
     chosen = Select(READ, Const(0.0, "float64"), Const(0.0, "float64"), "float64")
-    assert "element 10" in str(problem((0, 10), loop(write(const(0), value=chosen))))
+    assert "element 10" in str(problem((0, 10), loop(write(i32(0), value=chosen))))

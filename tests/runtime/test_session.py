@@ -75,9 +75,8 @@ class Bench:
 
 
 @pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("BACKEND", "PLATFORM", "DEVICE", "VERBOSE"):
-        monkeypatch.delenv(f"NOMP_{name}", raising=False)
+def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One without settings in a pyproject.toml."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from test_kernel import ARRAY_A, SCALAR_N, Bench, address, floats, region, source
+from bench import ARRAY_A, SCALAR_N, Bench, address, floats, region, source
 
 from nomp.device_source import Argument
 from nomp.diagnostics import NompError

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -17,6 +18,13 @@ from nomp.region import Clauses, Place, Region, Script
 
 CONTEXT: dict[str, str | int] = {"device::max_threads_per_block": 256}
 PRAGMA = '#pragma nomp for transform("tile", "rows")'
+
+
+@pytest.fixture(autouse=True)
+def own_modules() -> Iterator[None]:
+    """What a test imports from its folder is not there for the next one."""
+    with mock.patch.dict(sys.modules):
+        yield
 
 
 @dataclass(frozen=True)
@@ -87,12 +95,9 @@ def test_a_shipped_transform_and_an_installed_module(project: Project, monkeypat
     project.write("site/nomp_transforms/shipped.py", adds("shipped"))
     project.write("site/installed_tile.py", adds("installed"))
     for name in [name for name in sys.modules if name.partition(".")[0] == "nomp_transforms"]:
-        monkeypatch.delitem(sys.modules, name)
+        del sys.modules[name]
     monkeypatch.syspath_prepend(project.folder / "site")
     assert project.apply(call("shipped"), call("installed_tile"))[0].steps == ("shipped", "installed")
-    monkeypatch.delitem(sys.modules, "nomp_transforms")
-    monkeypatch.delitem(sys.modules, "nomp_transforms.shipped")
-    monkeypatch.delitem(sys.modules, "installed_tile")
 
 
 def test_an_entry_point(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +106,6 @@ def test_an_entry_point(project: Project, monkeypatch: pytest.MonkeyPatch) -> No
     project.write("site/vendor-1.dist-info/entry_points.txt", "[nomp.transforms]\nvendor = vendor_tile\n")
     monkeypatch.syspath_prepend(project.folder / "site")
     assert project.apply(call("vendor"))[0].steps == ("vendor",)
-    monkeypatch.delitem(sys.modules, "vendor_tile")
 
 
 def test_locate_runs_nothing(project: Project) -> None:

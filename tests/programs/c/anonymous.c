@@ -12,6 +12,20 @@ struct item {
   int z[3];
 };
 
+struct nested {
+  union {
+    struct {
+      int a, b;
+    };
+    int same;
+  };
+  int k;
+  struct {
+    int z;
+    double w[2];
+  };
+};
+
 static const struct item table[2] = {{1, {2, 3}, {4, 5, 6}}, {7, {8, 9}, {10, 0, 0}}};
 
 int main(int argc, char **argv) {
@@ -19,6 +33,7 @@ int main(int argc, char **argv) {
   double r[N];
   for (int i = 0; i < N; i++)
     p[i] = q[i] = (struct item){i, {2 * i, 3 * i}, {i, 0, 0}}, r[i] = 0;
+  struct nested u = {{{1, 2}}, 5, {7, {0.5, 1.5}}}, *v = &u;
 #pragma nomp init(argc, argv)
 #pragma nomp update(to : p, q, r)
 #pragma nomp for
@@ -29,10 +44,17 @@ int main(int argc, char **argv) {
     p[i] = d;
     r[i] = isgreater(d.b, 30.0) + 2 * isunordered(d.b, NAN) + 4 * islessgreater(d.b, 31);
   }
+#pragma nomp update(to : u.w)
+#pragma nomp for
+  for (int i = 0; i < N; i++) {
+    r[i] += u.b + u.same * 10 + u.k * 100 + v->a * 1000 + v->k * 10000 + u.w[i % 2];
+    u.z += i;
+  }
 #pragma nomp update(from : p, r)
 #pragma nomp finalize
   for (int i = 0; i < N; i++)
     printf("%d %d %g %d\n", p[i].k, p[i].a, p[i].b, p[i].z[0]);
-  SHOW("%g", r, N);
+  SHOW("%.12g", r, N);
+  printf("%d\n", u.z);
   return 0;
 }
