@@ -57,6 +57,8 @@ def path_of(cursor: Cursor) -> Path | None:
 
 def _member(cursor: Cursor) -> Path | None:
     (inner,) = ast.children(cursor)[:1] or [None]
+    while inner is not None and _is_unnamed_part(ast.bare(inner)):
+        (inner,) = ast.children(ast.bare(inner))
     base = path_of(ast.bare(inner)) if inner else None
     if base is None:
         return None
@@ -67,3 +69,8 @@ def _member(cursor: Cursor) -> Path | None:
     host = f"{base.host}{'->' if arrow else '.'}{cursor.spelling}"
     field, name = cursor.referenced, f"{base.name}_{cursor.spelling}"
     return Path(key, host, name, cursor.type, base.root, field, is_in_union(field) or (base.union and not arrow))
+
+
+def _is_unnamed_part(cursor: Cursor) -> bool:
+    """Whether *cursor* is a struct or union without a name within another, whose members the program names directly."""
+    return cursor.kind == CursorKind.MEMBER_REF_EXPR and is_unnamed(cursor)

@@ -194,7 +194,7 @@ def _refuse_shared_cells(ctx: Context, region: Region, names: set[str]) -> None:
             place = next(s.place for s in walk(region.body) if isinstance(s, Assign) and _writes(s, param.name))
             with ctx.collecting():
                 advice = "set it at the beginning of each iteration, or name it in a reduce clause"
-                message = f"'{param.name}', declared outside the loop, is written in it"
+                message = f"'{param.variable}', declared outside the loop, is written in it"
                 raise error("N212", message, region.span(place), help=advice)
 
 

@@ -5,6 +5,7 @@ Called by the other ``clang_*`` modules.  Sizes are those of LP64 (a `long` has 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,15 @@ def is_record(type_: Type) -> bool:
 def is_unnamed(field: Any) -> bool:
     """Whether *field* is a struct or union without a name, whose members count as those of the struct around it."""
     return not field.spelling.isidentifier()
+
+
+def members_of(record: Type) -> Iterator[Cursor]:
+    """The members of *record* that have names, those of unnamed structs and unions in it included."""
+    for field in record.get_canonical().get_fields():
+        if is_unnamed(field):
+            yield from members_of(field.type)
+        else:
+            yield field
 
 
 def is_in_union(field: Cursor) -> bool:

@@ -14,7 +14,7 @@ from clang.cindex import CursorKind
 from nomp.diagnostics import Diagnostic, NompError, did_you_mean, error
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_scope import Site
-from nomp.frontend.clang_types import dtype_of, is_array, is_pointer, is_record
+from nomp.frontend.clang_types import dtype_of, is_array, is_pointer, is_record, members_of
 from nomp.pragma import Direction, Pragma, Section
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -88,7 +88,7 @@ def _type_of(base: str, root: Cursor) -> Type | None:
     for member in members:
         canonical = type_.get_canonical()
         record = canonical.get_pointee().get_canonical() if is_pointer(canonical) else canonical
-        fields = {field.spelling: field.type for field in record.get_fields()}
+        fields = {field.spelling: field.type for field in members_of(record)}
         if member not in fields:
             return None
         type_ = fields[member]
