@@ -61,7 +61,7 @@ def header(loop: For, scope: Scope, fresh: Fresh) -> Header:
     """The domain of *loop* where it stands; *fresh* makes names for computed scalars."""
     increment = signed_step(loop)
     step = int(increment.value) if isinstance(increment, Const) else None
-    if step is not None and _compares_as_integers(loop):
+    if step is not None and compares_as_integers(loop):
         affine = _affine_header(loop, scope, step)
         if affine:
             return affine
@@ -76,7 +76,7 @@ def signed_step(loop: For) -> Expr:
     return cast(cast(step, signed), INDEX)
 
 
-def _compares_as_integers(loop: For) -> bool:
+def compares_as_integers(loop: For) -> bool:
     """Whether the comparison, in its common type, orders the counter's values as integers."""
     starts_positive = isinstance(loop.lower, Const) and loop.lower.value >= 0 and loop.relation in _UP
     return preserves_value(loop.dtype, loop.upper.dtype) or starts_positive
@@ -98,7 +98,7 @@ def _unit_header(loop: For, scope: Scope, fresh: Fresh) -> Header:
     start, end = cast(loop.lower, INDEX), cast(loop.upper, INDEX)
     if loop.relation == "<=":
         end = Binary("+", end, Const(1, INDEX), INDEX)
-    if not _compares_as_integers(loop):
+    if not compares_as_integers(loop):
         end = Select(starts(loop), end, start, INDEX)
     lower, computed = _base(loop, scope, fresh)
     upper = fresh(f"{loop.iname}_ub")

@@ -347,6 +347,11 @@ class Region:
                 return param
         raise KeyError(name)
 
+    def host_name(self, name: str) -> str:
+        """What the program calls the parameter or local *name*."""
+        found = [param.variable for param in self.params if param.name == name]
+        return found[0] if found else name
+
     def to_json(self) -> str:
         """This region as JSON text."""
         return json.dumps({"version": self.VERSION, "region": encode(self)}, separators=(",", ":"))

@@ -6,17 +6,23 @@ In: a region that passed the checks.  Out: a `Diagnostic`.  Called by `units`.
 from __future__ import annotations
 
 from nomp import reduction
-from nomp.diagnostics import Diagnostic
+from nomp.dependence import Verdict, reason, verdicts
+from nomp.diagnostics import Diagnostic, Note
 from nomp.region import For, Region
 from nomp.walks import walk
 
 
 def remark(region: Region) -> Diagnostic:
-    """What nomp does with *region*: the kernel's name, its loops, and who schedules them."""
+    """What nomp does with *region*: the kernel's name, its loops, who schedules them, and what they allow."""
     loops = ", ".join(f"'{stmt.iname}'" for stmt in walk(region.body) if isinstance(stmt, For))
     plural = "s" if "," in loops else ""
     message = f"loop{plural} {loops} become{'' if plural else 's'} kernel '{region.name}', {_schedule(region)}"
-    return Diagnostic("N506", message, region.span(region.place), "remark", help=_advice(region))
+    found = verdicts(region)
+    notes = tuple(
+        Note(f"loop '{v.loop.iname}' may run in parallel: {v.parallel}, {reason(region, v)}", region.span(v.loop.place))
+        for v in found
+    )
+    return Diagnostic("N506", message, region.span(region.place), "remark", notes, _advice(region, found))
 
 
 def _schedule(region: Region) -> str:
@@ -28,7 +34,7 @@ def _schedule(region: Region) -> str:
     return "run in order by one work item"
 
 
-def _advice(region: Region) -> str | None:
-    if region.clauses.transforms or reduction.is_pure(region):
+def _advice(region: Region, found: tuple[Verdict, ...]) -> str | None:
+    if region.clauses.transforms or reduction.is_pure(region) or not any(v.parallel == "yes" for v in found):
         return None
     return 'a script can make it parallel: transform("module", "function")'

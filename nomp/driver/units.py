@@ -21,7 +21,7 @@ from nomp.driver.host import PRAGMA, Host, Sight
 from nomp.driver.options import Command, Item
 
 if TYPE_CHECKING:
-    from nomp.frontend.clang import SourceFile
+    from nomp.frontend.clang import Refused, SourceFile
     from nomp.region import Region
 
 _LINE = re.compile(rb"^[ \t]*#[ \t]*(?:line[ \t]+)?\d", re.MULTILINE)
@@ -70,21 +70,31 @@ class Sources:
 
     def parse(self, item: Item) -> tuple[SourceFile, ...]:
         """The source file of *item* and its headers with directives; empty if there is no directive in them."""
+        files, refused = self.survey(item)
+        if refused:
+            from nomp.frontend import clang
+
+            raise clang.failure(refused)
+        return files
+
+    def survey(self, item: Item) -> tuple[tuple[SourceFile, ...], tuple[Refused, ...]]:
+        """`parse`, for who wants to know of both: what can be translated and what cannot."""
         if item.language != "c" or item.value == "-":
             self._refuse_pragmas(item)
-            return ()
+            return (), ()
         found = self.compiler.pragmas([*self.host_words, "-x", "c", item.value])
         for sight in found:
             if sight.in_system_header:
                 what, step = "a system header", "name the header's folder with -I instead of -isystem"
                 raise error("N503", f"nomp pragma in {what}, which 'nomp cc' does not read", sight.span, help=step)
         if not found:
-            return ()
+            return (), ()
         from nomp.frontend import clang
 
-        files = clang.parse(item.value, self.clang_words, self.compiler.program)
-        _refuse_unseen(found, files)
-        return files
+        files, refused = clang.survey(item.value, self.clang_words, self.compiler.program)
+        if not refused:
+            _refuse_unseen(found, files)
+        return files, refused
 
     @property
     def host_words(self) -> list[str]:

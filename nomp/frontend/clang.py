@@ -9,7 +9,7 @@ where (`SourceFile`), with a typed `Region` for each annotated loop.  Called by 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -20,6 +20,7 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend import clang_scope as scope
 from nomp.frontend.clang_ast import Cursor, SourceText, Unit
 from nomp.frontend.clang_context import position
+from nomp.frontend.clang_headers import counter_name
 from nomp.frontend.clang_pragmas import Found, Scan, scan
 from nomp.frontend.clang_regions import translate
 from nomp.frontend.clang_scope import Site
@@ -28,7 +29,7 @@ from nomp.pragma import DirectiveName, ForClauses, Pragma
 from nomp.pragma import parse as parse_pragma
 from nomp.region import Region
 
-__all__ = ["Directive", "Include", "SourceFile", "Update", "parse", "parse_function"]
+__all__ = ["Directive", "Include", "Refused", "SourceFile", "Update", "parse", "parse_function", "survey"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +65,47 @@ class SourceFile:
     includes: tuple[Include, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A pragma with which something is wrong.  *loops* are those that it annotates: their counters and their lines."""
+
+    file: str
+    line: int
+    diagnostics: tuple[Diagnostic, ...]
+    loops: tuple[tuple[str, int], ...] = ()
+
+
 def parse(path: str, arguments: Sequence[str], compiler: str = "cc") -> tuple[SourceFile, ...]:
     """The C file *path*, then each user header (by the path clang gives it) that leads to directives.
 
     *arguments* are the flags that the preprocessor and the language depend on (-I -D -U -include -isystem -std ...);
     *compiler* is the host's, whose own headers are used.  Raises `NompError` with everything found wrong.
     """
+    files, refused = survey(path, arguments, compiler)
+    if refused:
+        raise failure(refused)
+    return files
+
+
+def failure(refused: Iterable[Refused]) -> NompError:
+    """All that is wrong with *refused*, by position."""
+    return NompError(tuple(sorted((d for one in refused for d in one.diagnostics), key=position)))
+
+
+def survey(
+    path: str, arguments: Sequence[str], compiler: str = "cc"
+) -> tuple[tuple[SourceFile, ...], tuple[Refused, ...]]:
+    """`parse`, for who wants to know of both: what can be translated and what cannot."""
     unit = ast.load(path, arguments, compiler=compiler)
     scans = {source.path: scan(source.data) for source in unit.sources.values()}
     macros = {line.word: line.text for found in scans.values() for line in found.lines if line.name == "define"}
-    problems: list[Diagnostic] = []
+    refused: list[Refused] = []
     files = {}
     for source in unit.sources.values():
-        problems += _from_macros(unit, source, macros)
-        directives = _directives(unit, source, scans[source.path], problems)
+        refused += (Refused(source.path, line, (problem,)) for line, problem in _from_macros(unit, source, macros))
+        directives = _directives(unit, source, scans[source.path], refused)
         files[source.path] = SourceFile(source.path, source.data, directives, ())
-    if problems:
-        raise NompError(tuple(sorted(problems, key=position)))
-    return _with_includes(unit, files, scans)
+    return _with_includes(unit, files, scans), tuple(refused)
 
 
 def _active(unit: Unit, source: SourceText, found: Scan) -> list[Found]:
@@ -92,8 +116,8 @@ def _active(unit: Unit, source: SourceText, found: Scan) -> list[Found]:
     return [p for p in found.pragmas if not any(begin <= p.begin < end for begin, end in skipped)]
 
 
-def _directives(unit: Unit, source: SourceText, found: Scan, problems: list[Diagnostic]) -> tuple[Directive, ...]:
-    """The directives of the pragmas that the preprocessor takes; what is wrong with one goes to *problems*."""
+def _directives(unit: Unit, source: SourceText, found: Scan, refused: list[Refused]) -> tuple[Directive, ...]:
+    """The directives of the pragmas that the preprocessor takes; the others go to *refused*."""
     directives: list[Directive] = []
     for pragma in _active(unit, source, found):
         try:
@@ -102,8 +126,18 @@ def _directives(unit: Unit, source: SourceText, found: Scan, problems: list[Diag
                 raise _nested(source, pragma, outer[0])
             directives.append(_directive(unit, source, found, pragma))
         except NompError as problem:
-            problems += problem.diagnostics
+            line, loops = source.line(pragma.begin), tuple(_loops_after(unit, source, pragma))
+            refused.append(Refused(source.path, line, problem.diagnostics, loops))
     return tuple(directives)
+
+
+def _loops_after(unit: Unit, source: SourceText, pragma: Found) -> Iterator[tuple[str, int]]:
+    """The ``for`` loops in the one that follows *pragma*, which has been refused: their counters and their lines."""
+    following = [site.following() for site in scope.sites(unit, source, pragma.begin, pragma.end)]
+    if "for" in pragma.text.split()[1:2] and following and following[0] is not None:
+        for inner in ast.walk(following[0]):
+            if inner.kind == CursorKind.FOR_STMT:
+                yield counter_name(inner), source.line(ast.begin(inner))
 
 
 def _nested(source: SourceText, pragma: Found, outer: Directive) -> NompError:
@@ -204,8 +238,8 @@ _DEPTH = {"if": 1, "ifdef": 1, "ifndef": 1, "endif": -1}
 # ------------------------------------------------------------------------------------------------ macros, includes
 
 
-def _from_macros(unit: Unit, source: SourceText, macros: dict[str, str]) -> Iterator[Diagnostic]:
-    """An error for each nomp pragma in *source* that a macro makes: no text of the program can be replaced for it."""
+def _from_macros(unit: Unit, source: SourceText, macros: dict[str, str]) -> Iterator[tuple[int, Diagnostic]]:
+    """Line and error for each nomp pragma in *source* that a macro makes: no text of the program can be replaced."""
     for use in unit.expansions:
         if use.source is not source:
             continue
@@ -215,7 +249,7 @@ def _from_macros(unit: Unit, source: SourceText, macros: dict[str, str]) -> Iter
         if "_Pragma" in body and re.search(r"\bnomp\b", text + body):
             advice = "write the pragma itself here, in a line of its own"
             span = source.span(use.begin, use.end)
-            yield Diagnostic("N203", f"macro '{name}' makes a nomp pragma", span, help=advice)
+            yield span.line, Diagnostic("N203", f"macro '{name}' makes a nomp pragma", span, help=advice)
 
 
 def _expanded(name: str, macros: dict[str, str], seen: set[str]) -> str:

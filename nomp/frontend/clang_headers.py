@@ -62,3 +62,12 @@ def assigned(loop: Cursor) -> Cursor | None:
         return None
     target: Cursor = ast.children(first)[0]
     return target
+
+
+def counter_name(loop: Cursor) -> str:
+    """What the program calls the counter of *loop*; "" where its header has none."""
+    found, target = parts(loop), assigned(loop)
+    first = found.first if found else None
+    if target is None and first is not None and first.kind == CursorKind.DECL_STMT:
+        target = ast.children(first)[0]
+    return str(target.spelling) if target is not None else ""

@@ -35,7 +35,7 @@ def apply(region: Region, names: set[str], unique: Callable[[str], str]) -> tupl
     if any(isinstance(jump, Continue) for jump in jumps.own(loop.body)):
         return region, set()
     header = expressions(loop)
-    found = {n for n in names if not any(_mentions(expr, n) for expr in header) and _sets(loop.body, n, False)}
+    found = {n for n in names if not any(_mentions(expr, n) for expr in header) and sets_first(loop.body, n)}
     for name in sorted(found):
         loop = _private(loop, region.param(name).dtype, name, unique(name))
     return replace(region, body=(loop,)), found
@@ -62,10 +62,10 @@ class _ReadFirst(Exception):
     """The scalar may be read before the iteration sets it."""
 
 
-def _sets(body: tuple[Stmt, ...], name: str, known: bool) -> bool:
-    """Whether *body* certainly sets the scalar *name*, and reads it, unless it is *known* before, only after that."""
+def sets_first(body: tuple[Stmt, ...], name: str) -> bool:
+    """Whether *body* certainly sets the scalar *name*, and reads it only after that."""
     try:
-        return _after(body, name, known)
+        return _after(body, name, False)
     except _ReadFirst:
         return False
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from nomp.arithmetic import bits, is_float, is_launch_expr
+from nomp.accumulation import Cell
+from nomp.arithmetic import is_float, is_launch_expr
 from nomp.diagnostics import NompError, Note, did_you_mean, error
-from nomp.loops import MIRRORED, NEGATED
 from nomp.pragma import Reduce
 from nomp.pragma_help import OPERATORS
 from nomp.region import (
     NOWHERE,
-    Assign,
     Binary,
-    Call,
     Cast,
     Const,
     Expr,
@@ -29,14 +27,11 @@ from nomp.region import (
     Param,
     Reduction,
     Region,
-    Select,
     Stmt,
     Var,
 )
 from nomp.walks import mentioned, rewritten, walk, walk_expr, without_places
 
-_COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
-_FUNCTIONS = {"min": "fmin", "max": "fmax"}
 _FORMS = {"min": "if (x < s) s = x", "max": "if (x > s) s = x"}
 
 
@@ -147,11 +142,11 @@ def _flat(index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> Expr:
 
 def _check(region: Region, param: Param, clause: Reduce) -> None:
     """Raise N215 unless every mention of *param* accumulates with the clause's operator."""
-    cell = _Cell(param.name, param.dtype, clause.op)
-    accumulating = [stmt for stmt in walk(region.body) if _accumulation(stmt, cell)]
+    cell = Cell(Var(param.name, param.dtype), clause.op)
+    accumulating = [stmt for stmt in walk(region.body) if cell.accumulates(stmt)]
     accepted = {id(inner) for stmt in accumulating for inner in (stmt, *(stmt.then if isinstance(stmt, If) else ()))}
     for stmt in walk(region.body):
-        if id(stmt) not in accepted and any(cell.is_var(expr) for expr in _mentioned(stmt)):
+        if id(stmt) not in accepted and any(isinstance(e, Var) and e.name == param.name for e in _mentioned(stmt)):
             raise _wrong_use(region, stmt, clause)
     if not accumulating:
         raise _misfit(clause, f"the loop does not accumulate into '{clause.variable}'", "remove the clause")
@@ -163,87 +158,3 @@ def _wrong_use(region: Region, stmt: Stmt, clause: Reduce) -> NompError:
     advice = f"the variable may only be used in statements like '{form}', whose x does not contain it"
     note = Note("the clause is here", clause.span)
     return error("N215", message, region.span(stmt.place), help=advice, notes=(note,))
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """The scalar that is accumulated into, and with what."""
-
-    name: str
-    dtype: str
-    op: str
-
-    def is_var(self, expr: Expr) -> bool:
-        """Whether *expr* is the scalar itself."""
-        return isinstance(expr, Var) and expr.name == self.name
-
-    def bare(self, expr: Expr) -> Expr:
-        """*expr* without the conversions that lose nothing which the scalar's own type would keep."""
-        while isinstance(expr, Cast) and _as_wide(expr.dtype, self.dtype):
-            expr = expr.operand
-        return expr
-
-    def found(self, expr: Expr) -> bool:
-        """Whether *expr* is the scalar, conversions aside."""
-        return self.is_var(self.bare(expr))
-
-    def free(self, expr: Expr) -> bool:
-        """Whether *expr* does not mention the scalar."""
-        return not any(self.is_var(inner) for inner in walk_expr(expr))
-
-
-def _as_wide(dtype: str, least: str) -> bool:
-    if is_float(dtype) or is_float(least):
-        return is_float(dtype) and (not is_float(least) or dtype >= least)
-    return bits(dtype) >= bits(least)
-
-
-def _accumulation(stmt: Stmt, cell: _Cell) -> bool:
-    """Whether *stmt* as a whole accumulates into *cell*."""
-    match stmt:
-        case Assign(target=Var(name=target), value=value) if target == cell.name:
-            return _accumulates(value, cell)
-        case If(cond=Binary() as cond, then=(Assign(target=Var(name=target), value=value),), other=()):
-            return target == cell.name and _replaces(cond, cond.op, value, cell)
-    return False
-
-
-def _accumulates(value: Expr, cell: _Cell) -> bool:
-    """Whether *value*, assigned to the cell, is what the cell held, combined with something else."""
-    match cell.bare(value):
-        case Call(function=function, args=(left, right)) if function == _FUNCTIONS.get(cell.op):
-            return (cell.found(left) and cell.free(right)) or (cell.found(right) and cell.free(left))
-        case Select(cond=Binary() as cond, then=then, other=other) if cell.found(other):
-            return _replaces(cond, cond.op, then, cell)
-        case Select(cond=Binary() as cond, then=then, other=other) if cell.found(then):
-            return _replaces(cond, NEGATED.get(cond.op, ""), other, cell)
-        case Binary(op=used, left=left, right=right) if _keeps_kind(used, left, cell):
-            return _chain(used, left, right, cell)
-    return False
-
-
-def _keeps_kind(used: str, left: Expr, cell: _Cell) -> bool:
-    """Whether the operation is one on integers for an integer cell: ``int s; s += 0.5`` is no sum."""
-    return used in ("&&", "||") or is_float(cell.dtype) or not is_float(left.dtype)
-
-
-def _chain(used: str, left: Expr, right: Expr, cell: _Cell) -> bool:
-    """Whether ``left used right`` is ``s op x``, ``x op s`` or, of sums and products, a longer chain with one ``s``."""
-    if used == "-" and cell.op == "+":
-        return cell.free(right) and (cell.found(left) or _accumulates(left, cell))
-    if used != cell.op:
-        return False
-    nested = cell.op in ("+", "*")
-    return any(
-        cell.free(other) and (cell.found(side) or (nested and not cell.free(side) and _accumulates(side, cell)))
-        for side, other in ((left, right), (right, left))
-    )
-
-
-def _replaces(cond: Binary, relation: str, value: Expr, cell: _Cell) -> bool:
-    """Whether ``if (left relation right) s = value`` keeps the smaller (``min``) or larger (``max``) of the two."""
-    left, right = cond.left, cond.right
-    if cell.found(left):
-        left, right, relation = right, left, MIRRORED.get(relation, "")
-    same = without_places(cell.bare(left)) == without_places(cell.bare(value))
-    return relation in _COMPARED.get(cell.op, ()) and cell.found(right) and same and cell.free(value)

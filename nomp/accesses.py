@@ -1,0 +1,276 @@
+"""What the iterations of a region's loops touch: each mention of a variable, and the iterations that get to it.
+
+In: a region.  Out: `Access`es.  Iterations are integer sets over the counters' values; what is not affine in counters
+and parameters (data, ``while``, jumps) makes a set larger than the truth, and the access inexact.  Called by
+`dependence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from nomp import jumps
+from nomp.accumulation import Cell
+from nomp.arithmetic import is_float, is_signed
+from nomp.loops import compares_as_integers, signed_step
+from nomp.polynomial import Polynomial, polynomial
+from nomp.pragma_help import OPERATORS
+from nomp.region import (
+    COMPARISONS,
+    Assign,
+    Binary,
+    Const,
+    Declare,
+    Expr,
+    For,
+    If,
+    Load,
+    Place,
+    Region,
+    Select,
+    Stmt,
+    Switch,
+    Unary,
+    Var,
+    While,
+)
+from nomp.walks import expressions, operands, walk, without_places
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A mention of *variable* (the element *index* of it) in the body of *loops*, outermost first.
+
+    *domain* holds the iterations that get there, counters in the order of *loops*; it is *exact*, or too large.  A
+    subscript is None where it is no polynomial.  *op* is the operator where the mention is part of an accumulation.
+    """
+
+    variable: str
+    writes: bool
+    index: tuple[Polynomial | None, ...]
+    loops: tuple[For, ...]
+    domain: isl.Set
+    exact: bool
+    place: Place
+    op: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Accesses:
+    """The accesses of a region in program order.  *parameters* gives the names that sets have for the region's scalars.
+
+    *declared* says how many loops are around the declaration of each local: it is private to their iterations.
+    """
+
+    found: tuple[Access, ...]
+    parameters: Mapping[str, str]
+    declared: Mapping[str, int]
+
+
+def accesses(region: Region) -> Accesses:
+    """The accesses of *region*."""
+    reader = _Reader(region)
+    reader.body(region.body, _Site((), reader.everything(()), True))
+    found = (replace(access, domain=access.domain.intersect_params(reader.defined)) for access in reader.found)
+    return Accesses(tuple(found), reader.parameters, reader.declared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where a statement stands: the *loops* around it, the iterations that get there, whether these are *exact*.
+
+    *own* is the cell that the statement accumulates into.
+    """
+
+    loops: tuple[For, ...]
+    domain: isl.Set
+    exact: bool
+    own: Cell | None = None
+
+    def within(self, domain: isl.Set, exact: bool) -> _Site:
+        """This site, where only the iterations of *domain* get to."""
+        return replace(self, domain=self.domain & domain, exact=self.exact and exact)
+
+
+@dataclass(frozen=True, slots=True)
+class _Truth:
+    """The iterations in which a condition may hold and those in which it may not; if *exact*, these are apart."""
+
+    yes: isl.Set
+    no: isl.Set
+    exact: bool
+
+
+class _Reader:
+    """Walks through a region.
+
+    *known* says what counters, parameters and locals are that never change.  *defined* are the parameters with which no
+    subscript is certainly out of bounds: C defines what the region does only for these.
+    """
+
+    def __init__(self, region: Region) -> None:
+        scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
+        self.parameters = {param.name: f"p{number}" for number, param in enumerate(scalars)}
+        self._natural = [self.parameters[p.name] for p in scalars if p.dtype == "bool" or not is_signed(p.dtype)]
+        self.known = {name: _variable(name) for name in self.parameters}
+        arrays = {param.name for param in region.params if param.kind in ("array", "cell")}
+        self.declared = dict.fromkeys(arrays, 0)
+        self._shapes = {param.name: param.shape for param in region.params if param.kind == "array"}
+        targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
+        self._changed = {target.name for target in targets if isinstance(target, Var)}
+        self.found: list[Access] = []
+        self.defined = self.everything(()).params()
+
+    # ----------------------------------------------------------------------------------------------------- sets
+
+    def set(self, loops: tuple[For, ...], constraint: str) -> isl.Set:
+        """The iterations of *loops* that *constraint* allows; counter number *k* is called ``ik`` in it."""
+        counters = ", ".join(f"i{depth}" for depth in range(len(loops)))
+        parameters = ", ".join(self.parameters.values())
+        return isl.Set(f"[{parameters}] -> {{ [{counters}] : {constraint} }}")
+
+    def everything(self, loops: tuple[For, ...]) -> isl.Set:
+        """All iterations of *loops*, for parameters of their types."""
+        return self.set(loops, " and ".join(f"{name} >= 0" for name in self._natural) or "true")
+
+    def affine(self, expr: Expr, site: _Site) -> str | None:
+        """*expr* as isl spells it, None if it is not affine."""
+        found = polynomial(expr, self.known)
+        if found is None or not found.is_affine:
+            return None
+        spelled = self.parameters | {loop.iname: f"i{depth}" for depth, loop in enumerate(site.loops)}
+        return found.renamed(spelled).text()
+
+    def _truth(self, cond: Expr, site: _Site) -> _Truth:
+        match cond:
+            case Unary(op="!", operand=operand):
+                inner = self._truth(operand, site)
+                return _Truth(inner.no, inner.yes, inner.exact)
+            case Binary(op="&&" | "||" as op, left=left, right=right):
+                one, two = self._truth(left, site), self._truth(right, site)
+                exact = one.exact and two.exact
+                return _both(one, two, exact) if op == "&&" else _either(one, two, exact)
+            case Binary(op=op, left=left, right=right) if op in COMPARISONS:
+                first, second = self.affine(left, site), self.affine(right, site)
+            case _:
+                op, first, second = "!=", self.affine(cond, site), "0"
+        everything = self.everything(site.loops)
+        if first is None or second is None:
+            return _Truth(everything, everything, False)
+        holds = self.set(site.loops, f"{first} {'=' if op == '==' else op} {second}")
+        return _Truth(everything & holds, everything - holds, True)
+
+    def _inside(self, loop: For, site: _Site) -> _Site:
+        """The site of the body of *loop*, which stands at *site*."""
+        loops = (*site.loops, loop)
+        inner = replace(site, loops=loops, domain=site.domain.add_dims(isl.dim_type.set, 1), own=None)
+        counter, lower, upper = f"i{len(loops) - 1}", self.affine(loop.lower, site), self.affine(loop.upper, site)
+        increment = signed_step(loop)
+        step = int(increment.value) if isinstance(increment, Const) else 0
+        exact = step != 0 and not any(jumps.own(loop.body)) and (loop.relation != "!=" or abs(step) == 1)
+        constraints = []
+        if step and lower is not None:
+            constraints.append(f"{counter} {'>=' if step > 0 else '<='} {lower}")
+            if abs(step) > 1:
+                constraints.append(f"({counter} - ({lower})) mod {abs(step)} = 0")
+        if step and upper is not None and compares_as_integers(loop):
+            relation = loop.relation if loop.relation != "!=" else "<" if step > 0 else ">"
+            constraints.append(f"{counter} {relation} {upper}")
+        exact = exact and lower is not None and upper is not None and compares_as_integers(loop)
+        return inner.within(self.set(loops, " and ".join(constraints) or "true"), exact)
+
+    # ----------------------------------------------------------------------------------------------- statements
+
+    def body(self, stmts: tuple[Stmt, ...], site: _Site) -> None:
+        """Read *stmts*, which stand at *site*."""
+        for stmt in stmts:
+            self._statement(stmt, site)
+
+    def _statement(self, stmt: Stmt, site: _Site) -> None:
+        own = _accumulation(stmt)
+        if own is not None:
+            site = replace(site, own=own)
+        for expr in expressions(stmt):
+            self._read(expr, site)
+        match stmt:
+            case Assign(target=target):
+                self._mention(target, site, writes=True)
+            case Declare(name=name, init=init):
+                self.declared[name] = len(site.loops)
+                self._shapes[name] = stmt.shape
+                value = polynomial(init, self.known) if init is not None and name not in self._changed else None
+                if value is not None:
+                    self.known[name] = value
+            case If(cond=cond, then=then, other=other):
+                truth = self._truth(cond, site)
+                self.body(then, site.within(truth.yes, truth.exact))
+                self.body(other, site.within(truth.no, truth.exact))
+            case For(iname=iname, body=body):
+                self.known[iname] = _variable(iname)
+                self.body(body, self._inside(stmt, site))
+            case While(body=body):
+                self.body(body, replace(site, exact=False))
+            case Switch(cases=cases):
+                for case in cases:
+                    self.body(case.body, replace(site, exact=False))
+
+    def _read(self, expr: Expr, site: _Site) -> None:
+        """Note what *expr* reads where it is evaluated."""
+        if isinstance(expr, Var | Load):
+            self._mention(expr, site, writes=False)
+        inner = operands(expr)
+        if isinstance(expr, Select):
+            truth = self._truth(expr.cond, site)
+            self._read(expr.cond, site)
+            self._read(expr.then, site.within(truth.yes, truth.exact))
+            self._read(expr.other, site.within(truth.no, truth.exact))
+        elif isinstance(expr, Binary) and expr.op in ("&&", "||"):
+            truth = self._truth(expr.left, site)
+            self._read(expr.left, site)
+            self._read(expr.right, site.within(truth.yes if expr.op == "&&" else truth.no, truth.exact))
+        else:
+            for operand in inner:
+                self._read(operand, site)
+
+    def _mention(self, expr: Var | Load, site: _Site, *, writes: bool) -> None:
+        name = expr.name if isinstance(expr, Var) else expr.array
+        if name in self.declared:
+            index = tuple(polynomial(part, self.known) for part in expr.index) if isinstance(expr, Load) else ()
+            op = site.own.op if site.own and without_places(expr) == site.own.target else ""
+            domain = self._in_bounds(expr, site) if isinstance(expr, Load) else site.domain
+            self.found.append(Access(name, writes, index, site.loops, domain, site.exact, expr.place, op))
+
+    def _in_bounds(self, load: Load, site: _Site) -> isl.Set:
+        """The iterations that get to *load*, without those in which a subscript is out of bounds."""
+        domain = site.domain
+        for index, extent in zip(load.index, self._shapes[load.array], strict=True):
+            spelled, size = self.affine(index, site), extent and self.affine(extent, site)
+            if spelled is not None and size is not None:
+                domain &= self.set(site.loops, f"0 <= {spelled} < {size}")
+        if site.exact:
+            self.defined -= (site.domain - domain).params()
+        return domain
+
+
+def _both(one: _Truth, two: _Truth, exact: bool) -> _Truth:
+    return _Truth(one.yes & two.yes, one.no | two.no, exact)
+
+
+def _either(one: _Truth, two: _Truth, exact: bool) -> _Truth:
+    return _Truth(one.yes | two.yes, one.no & two.no, exact)
+
+
+def _variable(name: str) -> Polynomial:
+    return Polynomial({(name,): 1})
+
+
+def _accumulation(stmt: Stmt) -> Cell | None:
+    """What *stmt* accumulates into, if it does nothing else."""
+    assign = stmt.then[0] if isinstance(stmt, If) and stmt.then else stmt
+    if not isinstance(assign, Assign):
+        return None
+    cells = (Cell(without_places(assign.target), op) for op in OPERATORS)
+    return next((cell for cell in cells if cell.accumulates(stmt)), None)

@@ -1,0 +1,95 @@
+"""``s = s OP x``: does a statement only accumulate into a variable or an element, and with what?
+
+In: a statement and a `Cell`.  Out: whether it does.  Such statements may run in any order.  Called by
+`frontend.reductions`, for ``reduce`` clauses, and by `accesses`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nomp.arithmetic import bits, is_float
+from nomp.loops import MIRRORED, NEGATED
+from nomp.region import Assign, Binary, Call, Cast, Expr, If, Load, Select, Stmt, Var
+from nomp.walks import walk_expr, without_places
+
+_COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
+_FUNCTIONS = {"min": "fmin", "max": "fmax"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The scalar or element that is accumulated into (*target*, without places), and the operator."""
+
+    target: Var | Load
+    op: str
+
+    def accumulates(self, stmt: Stmt) -> bool:
+        """Whether *stmt* as a whole accumulates into the cell."""
+        match stmt:
+            case Assign(target=target, value=value) if self._is_target(target):
+                return self._combines(value)
+            case If(cond=Binary() as cond, then=(Assign(target=target, value=value),), other=()):
+                return self._is_target(target) and self._replaces(cond, cond.op, value)
+        return False
+
+    def _is_target(self, expr: Expr) -> bool:
+        """Whether *expr* is the cell itself."""
+        return isinstance(expr, type(self.target)) and bool(without_places(expr) == self.target)
+
+    def _bare(self, expr: Expr) -> Expr:
+        """*expr* without the conversions that lose nothing which the cell's own type would keep."""
+        while isinstance(expr, Cast) and _as_wide(expr.dtype, self.target.dtype):
+            expr = expr.operand
+        return expr
+
+    def _found(self, expr: Expr) -> bool:
+        """Whether *expr* is the cell, conversions aside."""
+        return self._is_target(self._bare(expr))
+
+    def _free(self, expr: Expr) -> bool:
+        """Whether *expr* does not mention the cell; another element of its array is another variable."""
+        return not any(self._is_target(inner) for inner in walk_expr(expr))
+
+    def _combines(self, value: Expr) -> bool:
+        """Whether *value*, assigned to the cell, is what the cell held, combined with something else."""
+        match self._bare(value):
+            case Call(function=function, args=(left, right)) if function == _FUNCTIONS.get(self.op):
+                return (self._found(left) and self._free(right)) or (self._found(right) and self._free(left))
+            case Select(cond=Binary() as cond, then=then, other=other) if self._found(other):
+                return self._replaces(cond, cond.op, then)
+            case Select(cond=Binary() as cond, then=then, other=other) if self._found(then):
+                return self._replaces(cond, NEGATED.get(cond.op, ""), other)
+            case Binary(op=used, left=left, right=right) if self._keeps_kind(used, left):
+                return self._chain(used, left, right)
+        return False
+
+    def _keeps_kind(self, used: str, left: Expr) -> bool:
+        """Whether the operation is one on integers for an integer cell: ``int s; s += 0.5`` is no sum."""
+        return used in ("&&", "||") or is_float(self.target.dtype) or not is_float(left.dtype)
+
+    def _chain(self, used: str, left: Expr, right: Expr) -> bool:
+        """Whether ``left used right`` is ``s op x``, ``x op s`` or, of sums and products, a chain with one ``s``."""
+        if used == "-" and self.op == "+":
+            return self._free(right) and (self._found(left) or self._combines(left))
+        if used != self.op:
+            return False
+        nested = self.op in ("+", "*")
+        return any(
+            self._free(other) and (self._found(side) or (nested and not self._free(side) and self._combines(side)))
+            for side, other in ((left, right), (right, left))
+        )
+
+    def _replaces(self, cond: Binary, relation: str, value: Expr) -> bool:
+        """Whether ``if (left relation right) s = value`` keeps the smaller (``min``) or larger (``max``) of the two."""
+        left, right = cond.left, cond.right
+        if self._found(left):
+            left, right, relation = right, left, MIRRORED.get(relation, "")
+        same = without_places(self._bare(left)) == without_places(self._bare(value))
+        return relation in _COMPARED.get(self.op, ()) and self._found(right) and same and self._free(value)
+
+
+def _as_wide(dtype: str, least: str) -> bool:
+    if is_float(dtype) or is_float(least):
+        return is_float(dtype) and (not is_float(least) or dtype >= least)
+    return bits(dtype) >= bits(least)

@@ -1,0 +1,124 @@
+"""``nomp check``: judges the regions of C files without running them: what is refused, which loops are parallel.
+
+In: C files and the options that their preprocessor needs.  Out: a line a loop on stdout, or JSON (docs/check.md shows
+both); diagnostics on stderr.  Exit status 1 if one is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nomp.dependence import Verdict, reason, verdicts
+from nomp.diagnostics import Diagnostic, NompError
+from nomp.driver import host, options, report, units
+from nomp.driver.options import Item
+from nomp.frontend.clang import Refused
+from nomp.region import Region
+
+_DESCRIPTION = """Judge the annotated loops of C files without running them: what cannot be compiled, and which loops
+have iterations that do not depend on each other. Other options (-I, -D, -std=...) are the C compiler's."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run ``nomp check``; the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="nomp check", usage="%(prog)s [--format FORMAT] [OPTION ...] FILE ...", description=_DESCRIPTION,
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how to print (default: text)")
+    known, words = parser.parse_known_args(arguments)
+    command = options.parse(["-fsyntax-only", *words])
+    if not command.inputs:
+        parser.error("name a C file")
+    with tempfile.TemporaryDirectory(prefix="nomp-") as folder:
+        sources = units.Sources(command, host.find(command.own.cc, command.own.dry_run), Path(folder))
+        files = {item.value: _judged(sources, item) for item in command.inputs}
+    if known.format == "json":
+        print(json.dumps({"files": [_file_json(path, judged) for path, judged in files.items()]}, indent=2))
+    else:
+        _show(judged for found in files.values() for judged in found)
+    problems = [problem for found in files.values() for judged in found for problem in judged.diagnostics]
+    return int(any(problem.severity == "error" for problem in problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A region: *loops* are its loops with their lines and, unless it is *refused*, the verdicts on them."""
+
+    file: str
+    line: int
+    kernel: str
+    loops: tuple[tuple[str, int, Verdict | None], ...]
+    diagnostics: tuple[Diagnostic, ...]
+    region: Region | None = None
+
+
+def _judged(sources: units.Sources, item: Item) -> list[_Judged]:
+    """The regions of *item*, by line; what is wrong with the file itself is a region without loops."""
+    try:
+        Path(item.value).open("rb").close()
+        files, refused = sources.survey(item)
+    except OSError as reason:
+        problem = Diagnostic("N201", f"cannot read {item.value}: {reason.strerror}", help="check the file's name")
+        return [_Judged(item.value, 0, "", (), (problem,))]
+    except NompError as refusal:
+        return [_Judged(item.value, 0, "", (), refusal.diagnostics)]
+    found = [*map(_judge, units.region_list(files)), *map(_refused, refused)]
+    return sorted(found, key=lambda judged: (judged.file, judged.line))
+
+
+def _judge(region: Region) -> _Judged:
+    try:
+        problems: tuple[Diagnostic, ...] = tuple(units.check([region]))
+    except NompError as problem:
+        problems = problem.diagnostics
+    loops = tuple((v.loop.iname, region.span(v.loop.place).line, v) for v in verdicts(region))
+    return _Judged(region.file, region.line, region.name, loops, problems, region)
+
+
+def _refused(refused: Refused) -> _Judged:
+    loops = tuple((name, line, None) for name, line in refused.loops)
+    return _Judged(refused.file, refused.line, f"_nomp_kernel_l{refused.line}", loops, refused.diagnostics)
+
+
+def _show(found: Iterable[_Judged]) -> None:
+    """The verdicts on stdout, the diagnostics on stderr."""
+    for judged in found:
+        report.show(judged.diagnostics)
+        for name, line, verdict in judged.loops:
+            said = f"{verdict.parallel}: {reason(judged.region, verdict)}" if judged.region and verdict else "refused"
+            print(f"{judged.file}:{line}: loop '{name}': {said}", flush=True)
+
+
+# ------------------------------------------------------------------------------------------------------------ JSON
+
+
+def _file_json(path: str, found: Sequence[_Judged]) -> dict[str, Any]:
+    return {"file": path, "regions": [_region_json(judged) for judged in found]}
+
+
+def _region_json(judged: _Judged) -> dict[str, Any]:
+    errors = [problem.code for problem in judged.diagnostics if problem.severity == "error"]
+    verdict = "ok" if not errors else "error" if any(code.startswith("N1") for code in errors) else "refused"
+    return {
+        "line": judged.line, "kernel": judged.kernel, "verdict": verdict,
+        "loops": [_loop_json(judged.region, *loop) for loop in judged.loops],
+        "diagnostics": [problem.to_json() for problem in judged.diagnostics],
+    }  # fmt: skip
+
+
+def _loop_json(region: Region | None, iname: str, line: int, verdict: Verdict | None) -> dict[str, Any]:
+    if region is None or verdict is None:
+        return {"iname": iname, "line": line, "parallel": "unknown", "reason": "the region is refused", "witness": None}
+    witness = verdict.witness and {
+        "source": dict(verdict.witness.source), "sink": dict(verdict.witness.sink),
+        "parameters": {region.host_name(name): value for name, value in verdict.witness.parameters.items()},
+    }  # fmt: skip
+    return {"iname": iname, "line": line, "parallel": verdict.parallel, "reason": reason(region, verdict),
+            "witness": witness}  # fmt: skip
