@@ -42,10 +42,13 @@ def _switch(text: str) -> bool:
     return values[text.lower()]
 
 
-def _on_error(text: str) -> str:
-    if text not in ("exit", "continue"):
-        raise ValueError(text)
-    return text
+def _choice(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(text)
+        return text
+
+    return read
 
 
 NUMBER = Kind("an integer, 0 or more", _number)
@@ -53,7 +56,8 @@ SWITCH = Kind("0 or 1", _switch)
 FOLDER = Kind("a folder", lambda text: Path(text).expanduser())
 TEXT = Kind("a name", str)
 LOWER = Kind("a name", str.lower)
-ON_ERROR = Kind("exit or continue", _on_error)
+ON_ERROR = Kind("exit or continue", _choice("exit", "continue"))
+LEGALITY = Kind("error, warn or off", _choice("error", "warn", "off"))
 
 
 def _row(kind: Kind, text: str, shown: str) -> dict[str, Any]:
@@ -91,6 +95,9 @@ class Settings:
         default="exit", metadata=_row(ON_ERROR, "what a pragma does after it has reported a run-time error", "exit")
     )
     debug: bool = field(default=False, metadata=_row(SWITCH, "print the Python traceback of a failing script too", "0"))
+    legality: str = field(
+        default="error", metadata=_row(LEGALITY, "what is done about schedules that are wrong (N403, N404)", "error")
+    )
     cache_dir: Path | None = field(
         default=None, metadata=_row(FOLDER, "for the kernel cache; accepted and not used yet", "none")
     )

@@ -71,8 +71,24 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A *loop* of the region, by its iname, whose iterations are divided among work items.
+
+    Two iterations are different items' if one of the *coordinates* differs, each of them isl's text with ``{}`` for the
+    counter's value.  *exact*: they are then; else they may be.
+    """
+
+    loop: str
+    coordinates: tuple[str, ...]
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceSource:
-    """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing."""
+    """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing.
+
+    *spreads* is what a script's schedule runs in parallel, to be checked for the values of each launch.
+    """
 
     name: str
     dialect: str
@@ -80,3 +96,4 @@ class DeviceSource:
     values: tuple[Value, ...]
     scratch: tuple[Scratch, ...]
     launches: tuple[Launch, ...]
+    spreads: tuple[Spread, ...] = ()

@@ -16,7 +16,7 @@ from nomp import loops, reduction
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
-from nomp.device_source import DeviceSource, Scratch, Value, Variant
+from nomp.device_source import DeviceSource, Scratch, Spread, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
 from nomp.region import Region
@@ -39,7 +39,7 @@ def compile(
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
     """*region* as source for *device*, and the warnings of its scripts.
 
-    *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520.
+    *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520. Warns: N404.
     """
     check(region)
     scripted = region.clauses.transforms or region.clauses.annotations
@@ -53,7 +53,8 @@ def compile(
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
-    return _generate(region, kernel, values, jit, device), warnings
+    spreads, doubts = _spreads(region, kernel, settings)
+    return replace(_generate(region, kernel, values, jit, device), spreads=spreads), (*warnings, *doubts)
 
 
 def emit_loopy(region: Region, dialect: str = "opencl") -> str:
@@ -145,6 +146,19 @@ def _codegen_error(region: Region, message: str) -> NompError:
         place, step = scripts[-1].place, "see what the script gets with 'nomp cc --emit loopy'"
         return error("N320", what, region.span(place), help=step)
     return error("N520", f"no code can be generated for kernel '{region.name}': {message}", region.span(region.place))
+
+
+def _spreads(
+    region: Region, kernel: TranslationUnit, settings: Settings
+) -> tuple[tuple[Spread, ...], tuple[Diagnostic, ...]]:
+    """What the schedule runs in parallel, for launches to check, and a warning where they will not be able to."""
+    if settings.legality == "off":
+        return (), ()
+    from nomp import legality
+
+    spreads = legality.spread(region, kernel)
+    doubt = legality.unknown(region) if spreads is None else legality.Watch(region, spreads).unproven()
+    return spreads or (), (doubt,) if doubt else ()
 
 
 def _refuse_races(region: Region, kernel: TranslationUnit) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -272,7 +273,9 @@ class Param:
 
     @property
     def variable(self) -> str:
-        """*host* without the address-of that the text of a cell or counter has."""
+        """What the program calls it: *host* without the address-of, ``p[].v`` for a member of an array of structs."""
+        if self.record:
+            return re.sub(r"(\[0\])+$", "", self.host[1:].replace(f"({self.record})[0]", f"{self.record}[]", 1))
         return self.host[2:-1] if self.host.startswith("&(") else self.host
 
 

@@ -33,7 +33,7 @@ static void element_laplacian(int nelt, int nx, scalar w[nelt][nx][nx][nx], scal
 
 /* Replace the copies of each shared point by their sum (direct stiffness summation). */
 static void sum_copies(int nshared, const int *start, const int *node, scalar *w) {
-#pragma nomp for name("sum_copies") transform("schedule", "points") annotate("point_loop", "p")
+#pragma nomp for name("sum_copies") transform("schedule", "points") annotate("point_loop", "p") annotate("independent", "p")
   for (int p = 0; p < nshared; p++) {
     scalar sum = 0;
     for (int c = start[p]; c < start[p + 1]; c++)
@@ -44,7 +44,7 @@ static void sum_copies(int nshared, const int *start, const int *node, scalar *w
 }
 
 static void set_zero(int n, const int *node, scalar *w) {
-#pragma nomp for name("set_zero") transform("schedule", "points") annotate("point_loop", "p")
+#pragma nomp for name("set_zero") transform("schedule", "points") annotate("point_loop", "p") annotate("independent", "p")
   for (int p = 0; p < n; p++)
     w[node[p]] = 0;
 }

@@ -15,12 +15,12 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
 from nomp.backend import Device
 from nomp.device_source import DeviceSource, Variant
-from nomp.diagnostics import NompError, error
+from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, bounds, ranges
@@ -30,14 +30,21 @@ from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
 from nomp.runtime.tables import Table
 
+if TYPE_CHECKING:
+    from nomp.legality import Watch
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a launch happens in.  *compile* makes the source of a region, given its jit values and the variant."""
+    """What a launch happens in.
+
+    *compile* makes the source of a region, given its jit values and the variant; *illegal* raises or shows what is
+    wrong with a schedule.
+    """
 
     device: Device
     memory: AddressMap
     compile: Callable[[Region, Mapping[str, Number], Variant], DeviceSource]
+    illegal: Callable[[Diagnostic], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,7 @@ class Kernel:
         self._cells = [Cell(region, i) for i, p in places if p.kind == "cell"]
         self._counters = [(i, p) for i, p in places if p.kind == "counter"]
         self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
+        self._watches: dict[Program, Watch | None] = {}
         self._accesses = bounds.accesses(region)
         self._may_alias = aliasing.matters(region)
         self.needs_ranges = ranges.needs_ranges(region)
@@ -99,7 +107,8 @@ class Kernel:
         """Launch with one host address for each parameter.
 
         Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays, N610 for
-        the addresses, N612 for a division by zero, N521 and the pipeline's for the first launch of a variant, N611.
+        the addresses, N612 for a division by zero, N403 for a schedule that is wrong for the scalars, N521 and the
+        pipeline's for the first launch of a variant, N611.
         """
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
@@ -135,11 +144,13 @@ class Kernel:
         if key not in self._programs:
             source = context.compile(self.region, jit, variant)
             self._programs[key] = Program(context.device, source, self.span)
+            self._watches[self._programs[key]] = _watch(self.region, source)
         return self._programs[key]
 
     def release(self, context: Context) -> None:
         """Forget what is compiled and free what launches needed; the region can be run again on another device."""
         self._plans.clear()
+        self._watches.clear()
         with ExitStack() as steps:  # all of them, whatever fails
             while self._programs:
                 steps.callback(self._programs.popitem()[1].release)
@@ -210,7 +221,10 @@ class Kernel:
         exact = not self.needs_ranges or ranges.nothing_wraps(self.region, scalars)
         aliased = self._may_alias and self._aliased(scalars, exact, pointers, entries)
         variant = Variant(no_wrap=self.needs_ranges and exact, offsets=any(offsets.values()), aliased=aliased)
-        return self.compile(context, scalars, variant).bind(scalars, buffers, offsets)
+        program = self.compile(context, scalars, variant)
+        if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
+            context.illegal(wrong)
+        return program.bind(scalars, buffers, offsets)
 
     def _aliased(
         self, scalars: Mapping[str, Number], exact: bool, pointers: Sequence[int], entries: Sequence[Entry | None]
@@ -240,6 +254,15 @@ class Kernel:
         message = f"Map pointer {pointer:#x} was not found on device. It is '{name}' of kernel '{self.region.name}'"
         step = f"map it before the loop: #pragma nomp update({direction} : {name}[start, end])"
         return error("N607", message, self.region.span(param.place), help=step)
+
+
+def _watch(region: Region, source: DeviceSource) -> Watch | None:
+    """What to look at before launches of *source*, if a script scheduled it."""
+    if not source.spreads:
+        return None
+    from nomp.legality import Watch  # only scripts need it
+
+    return Watch(region, source.spreads)
 
 
 def _shown(param: Param) -> str:

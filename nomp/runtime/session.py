@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from nomp import backend
 from nomp.arithmetic import Number
@@ -59,7 +60,9 @@ class Session:
                 raise error("N601", "nomp is already initialized", help=step)
             _show(settings.warnings, settings)
             device = open_device(settings, self._backends())
-            self._context = Context(device, AddressMap(device), self._compiler(device.info, settings))
+            self._context = Context(
+                device, AddressMap(device), self._compiler(device.info, settings), _judge(settings)
+            )  # fmt: skip
 
     def started(self) -> bool:
         """Whether `init` has been called, and `finalize` not since."""
@@ -135,6 +138,17 @@ class Session:
             return source
 
         return compile
+
+
+def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
+    """What to do about a schedule that is wrong."""
+
+    def illegal(problem: Diagnostic) -> None:
+        if settings.legality == "error":
+            raise NompError((problem,))
+        _show([replace(problem, severity="warning")], settings)
+
+    return illegal
 
 
 def _pipeline() -> Compile:

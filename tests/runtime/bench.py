@@ -12,7 +12,7 @@ from fake import DeviceOverRealMemory
 
 from nomp.arithmetic import Number
 from nomp.device_source import Argument, DeviceSource, Launch, Value, Variant
-from nomp.diagnostics import register_source
+from nomp.diagnostics import Diagnostic, register_source
 from nomp.region import Const, Expr, For, Param, Place, Region, Var
 from nomp.runtime.kernel import Context
 from nomp.runtime.memory import AddressMap
@@ -50,11 +50,12 @@ class Bench:
     function: Callable[..., None] = lambda *_: None
     compiled: list[tuple[Mapping[str, Number], Variant]] = field(default_factory=list)
     launched: list[tuple[Any, ...]] = field(default_factory=list)
+    illegal: list[Diagnostic] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.device = DeviceOverRealMemory({"k": self._kernel, "second": self._kernel})
         self.memory = AddressMap(self.device)
-        self.context = Context(self.device, self.memory, self._compile)
+        self.context = Context(self.device, self.memory, self._compile, self.illegal.append)
 
     def _compile(self, region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
         self.compiled.append((dict(jit), variant))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import commands
 import pytest
 from nomp_backends.opencl import OpenCLBackend
 
@@ -17,6 +18,8 @@ from nomp.region import Assign, Call, Const, Load, Param, Region, Var
 SCRIPT = """import loopy as lp
 def spread(knl, context):
     return lp.tag_inames(knl, {"i": "g.0"})
+def renamed(knl, context):
+    return lp.tag_inames(lp.rename_iname(knl, "i", "row"), {"row": "g.0"})
 def twice(knl, context):
     return lp.tag_inames(knl, {"i": "l.0", "j": "l.0"})
 """
@@ -99,6 +102,82 @@ def test_arrays_that_may_overlap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "      |   ^~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
         "help: give the kernel arrays that are apart; it runs in the order of the source, in one work item, until then"
     )
+
+
+INDIRECT = """void f(int n, double *to, const int *where) {
+#pragma nomp for transform("script", "spread")
+  for (int i = 0; i < n; i++)
+    to[where[i]] = i;
+}
+"""
+
+
+def test_a_schedule_that_is_not_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, (warning,) = compiled(tmp_path, monkeypatch, "scatter.c", INDIRECT)
+    assert warning.render() == (
+        "scatter.c:2:18: warning: cannot prove that iterations of kernel '_nomp_kernel_l2' touch different elements of "
+        "'to' [N404]\n"
+        '    2 | #pragma nomp for transform("script", "spread")\n'
+        "      |                  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "scatter.c:4:5: note: written here\n"
+        "    4 |     to[where[i]] = i;\n"
+        "      |     ^~~~~~~~~~~~\n"
+        'help: if they do touch different elements, say so: annotate("independent", "i") for the loop over i'
+    )
+
+
+def test_loops_that_a_script_changed_beyond_recognition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = INDIRECT.replace("spread", "renamed").replace("to[where[i]]", "to[i]")
+    _, (warning,) = compiled(tmp_path, monkeypatch, "renamed.c", text)
+    assert warning.message == (
+        "cannot tell which iterations of kernel '_nomp_kernel_l2' the script runs at the same time"
+    )
+    assert warning.help == 'if all its loops are independent, say so: annotate("independent", "i") for each'
+    vouched = text.replace('"renamed")', '"renamed") annotate("independent", "i")')
+    assert compiled(tmp_path, monkeypatch, "vouched.c", vouched)[1] == ()
+
+
+def test_a_schedule_that_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """#include <stdio.h>
+void f(int n, int by, double *a) {
+#pragma nomp for transform("script", "spread")
+  for (int i = 0; i < n; i++)
+    a[i] = a[i + by] / 2;
+}
+int main(int argc, char **argv) {
+  double a[40] = {1, 2, 3, 4};
+#pragma nomp init(argc, argv)
+#pragma nomp update(to : a)
+  f(20, 20, a);
+  puts("fine");
+  f(20, 3, a);
+#pragma nomp finalize
+  return 0;
+}
+"""
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.c").write_text(text)
+    Path("script.py").write_text(SCRIPT)
+    commands.succeed(*commands.NOMP_CC, "wrong.c", "-o", "wrong")
+    message = (
+        "wrong.c:3:18: {}: iterations i = 0 and i = 3 of kernel '_nomp_kernel_l3' run at the same time, and both touch "
+        "one element of 'a' (where n = 20, by = 3) [N403]\n"
+        '    3 | #pragma nomp for transform("script", "spread")\n'
+        "      |                  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "wrong.c:5:12: note: read here\n"
+        "    5 |     a[i] = a[i + by] / 2;\n"
+        "      |            ^~~~~~~~~\n"
+        "wrong.c:5:5: note: written here\n"
+        "    5 |     a[i] = a[i + by] / 2;\n"
+        "      |     ^~~~\n"
+        "help: leave a loop sequential that carries this dependence; 'nomp check' says which may run in parallel\n"
+    )
+    refused = commands.run("./wrong")
+    stderr = refused.stderr.replace(f"{tmp_path}/", "")
+    assert (refused.returncode, refused.stdout, stderr) == (1, "fine\n", message.format("error"))
+    warned = commands.run("./wrong", "--nomp-legality", "warn")
+    assert (warned.returncode, warned.stderr.replace(f"{tmp_path}/", "")) == (0, message.format("warning"))
+    assert commands.run("./wrong", "--nomp-legality", "off").stderr == ""
 
 
 def test_a_region_that_loopy_cannot_compile() -> None:
