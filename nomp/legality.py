@@ -54,7 +54,17 @@ def spread(region: Region, kernel: TranslationUnit) -> tuple[Spread, ...] | None
             coordinates = _coordinates(parts, moved) if unit else ("{}",)
             exact = not ordered and (unit or len(moved) == len(parts))
             found.append(Spread(loop.iname, coordinates, exact))
-    return None if concurrent else tuple(found)
+    return None if _touches(region, entry, concurrent) else tuple(found)
+
+
+def _touches(region: Region, entry: LoopKernel, inames: set[str]) -> bool:
+    """Whether instructions in loops *inames*, which a script has added, touch what the region writes.
+
+    Those of a prefetch do not: they copy to a local what only is read.
+    """
+    written = {param.name for param in region.params if param.kind == "array" and param.writes}
+    added = (insn for insn in entry.instructions if insn.within_inames & inames)
+    return any(written & (insn.write_dependency_names() | insn.read_dependency_names()) for insn in added)
 
 
 def _parts(entry: LoopKernel, iname: str) -> dict[str, int] | None:

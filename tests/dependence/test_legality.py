@@ -102,7 +102,7 @@ def test_random_schedules_against_enumeration() -> None:
 
 def region_of(folder: Path, loop: str, clauses: str = 'transform("m", "f")') -> Region:
     file = folder / "t.c"
-    parameters = "int n, int m, int off, double *a, double *b, int *k"
+    parameters = "int n, int m, int off, double *a, double *b, int *k, double q[n][8]"
     file.write_text(f"void f({parameters}) {{\n#pragma nomp for {clauses}\n{loop}\n}}\n")
     (source,) = parse(str(file), [])
     (directive,) = source.directives
@@ -127,6 +127,16 @@ def test_what_is_spread(tmp_path: Path) -> None:
     assert found(lp.split_iname(kernel, "j", 4, outer_tag="g.0")) == (Spread("j", ("{}",), False),)
     assert found(lp.tag_inames(kernel, "i:unr")) == ()
     assert found(lp.tag_inames(lp.rename_iname(kernel, "i", "row"), "row:g.0")) is None
+
+
+def test_loops_that_a_prefetch_adds(tmp_path: Path) -> None:
+    for inner, known in (("a[i] += q[i][j];", True), ("{ a[i] += q[i][j]; q[i][j] = 0; }", False)):
+        region = region_of(tmp_path, f"for (int i = 0; i < n; i++) for (int j = 0; j < 8; j++) {inner}")
+        loops = lowered(region).default_entrypoint
+        kernel = lowered(region).with_kernel(loops.copy(domains=[loops.combine_domains((0, 1))]))
+        kernel, outer = lp.tag_inames(kernel, "i:g.0"), frozenset(["i"])
+        fetched = lp.add_prefetch(kernel, "q", sweep_inames=["j"], fetch_outer_inames=outer, default_tag="l.0")
+        assert spread(region, fetched) == ((Spread("i", ("{}",)),) if known else None)
 
 
 @pytest.mark.parametrize(
