@@ -10,7 +10,7 @@ Locals are loopy's affair: they are private to an item, or shared by a group wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
@@ -24,16 +24,17 @@ from nomp.region import Const, For, Region
 from nomp.walks import walk
 
 if TYPE_CHECKING:
-    from loopy import LoopKernel, TranslationUnit
+    from loopy import InstructionBase, LoopKernel, TranslationUnit
 
 
 # ------------------------------------------------------------------------------------------- what a kernel spreads
 
 
-def spread(region: Region, kernel: TranslationUnit) -> tuple[Spread, ...] | None:
-    """The loops of *region* that *kernel* spreads over items; None if loops were changed beyond recognition.
+def spread(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> tuple[Spread, ...] | None:
+    """The loops of *region* that *kernel* spreads over items; None if it was changed beyond recognition.
 
-    loopy keeps what replaced each iname: after ``split_iname(knl, "i", 8)`` that is ``i_inner + 8*i_outer``.
+    *before* is the kernel that scripts were given.  loopy keeps what replaced each iname: after
+    ``split_iname(knl, "i", 8)`` that is ``i_inner + 8*i_outer``.
     """
     from loopy import BarrierInstruction
     from loopy.kernel.data import ConcurrentTag
@@ -54,33 +55,37 @@ def spread(region: Region, kernel: TranslationUnit) -> tuple[Spread, ...] | None
             coordinates = _coordinates(parts, moved) if unit else ("{}",)
             exact = not ordered and (unit or len(moved) == len(parts))
             found.append(Spread(loop.iname, coordinates, exact))
-    return None if _touches(region, entry, concurrent) else tuple(found)
+    known = before.default_entrypoint.id_to_insn.keys()
+    added = [insn for insn in entry.instructions if insn.id not in known or insn.within_inames & concurrent]
+    return None if _touch(region, added) else tuple(found)
 
 
-def _touches(region: Region, entry: LoopKernel, inames: set[str]) -> bool:
-    """Whether instructions in loops *inames*, which a script has added, touch what the region writes.
+def _touch(region: Region, added: Iterable[InstructionBase]) -> bool:
+    """Whether instructions that a script has *added*, or put into loops of its own, touch what the region writes.
 
     Those of a prefetch do not: they copy to a local what only is read.
     """
     written = {param.name for param in region.params if param.kind == "array" and param.writes}
-    added = (insn for insn in entry.instructions if insn.within_inames & inames)
     return any(written & (insn.write_dependency_names() | insn.read_dependency_names()) for insn in added)
 
 
 def _parts(entry: LoopKernel, iname: str) -> dict[str, int] | None:
     """What the loop *iname* has become: inames with their factors; None if it is no sum of these."""
     from loopy.symbolic import CoefficientCollector, SubstitutionMapper
-    from pymbolic import var
+    from pymbolic import evaluate, var
     from pymbolic.mapper.substitutor import make_subst_func
 
+    rewritten = {str(old) for rewrite in entry.applied_iname_rewrites for old in rewrite}
+    if iname in rewritten & entry.all_inames():
+        return None  # in some instructions it is still what it was
     expr = var(iname)
     for rewrite in entry.applied_iname_rewrites:
         expr = SubstitutionMapper(make_subst_func(rewrite))(expr)
     try:
-        factors = CoefficientCollector()(expr)
-    except Exception:  # whatever loopy's mapper makes of a quotient or a product of inames
+        factors = {part: int(evaluate(factor)) for part, factor in CoefficientCollector()(expr).items()}
+    except Exception:  # whatever loopy's mappers make of a quotient or a product of inames
         return None
-    named = {str(part): int(factor) for part, factor in factors.items() if part != 1}
+    named = {str(part): factor for part, factor in factors.items() if part != 1}
     return named if named.keys() <= entry.all_inames() else None
 
 

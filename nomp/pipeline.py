@@ -24,6 +24,8 @@ from nomp.region import Region
 if TYPE_CHECKING:
     from loopy import TranslationUnit
 
+    from nomp.lower import Lowered
+
 
 _USUAL = Variant(no_wrap=True)
 """The variant that nearly every launch uses, for those who look at a kernel without a launch."""
@@ -47,14 +49,14 @@ def compile(
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
         return _default(region, device, jit, variant), ()
-    kernel, values, warnings = _scripted(region, device, variant, settings)
+    lowered, kernel, warnings = _scripted(region, device, variant, settings)
     from nomp import codegen
 
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
-    spreads, doubts = _spreads(region, kernel, settings)
-    return replace(_generate(region, kernel, values, jit, device), spreads=spreads), (*warnings, *doubts)
+    spreads, doubts = _spreads(region, lowered.kernel, kernel, settings)
+    return replace(_generate(region, kernel, lowered.values, jit, device), spreads=spreads), (*warnings, *doubts)
 
 
 def emit_loopy(region: Region, dialect: str = "opencl") -> str:
@@ -71,13 +73,14 @@ def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> str:
 
 def _scripted(
     region: Region, device: DeviceInfo, variant: Variant, settings: Settings
-) -> tuple[TranslationUnit, tuple[Value, ...], tuple[Diagnostic, ...]]:
+) -> tuple[Lowered, TranslationUnit, tuple[Diagnostic, ...]]:
+    """The kernel that *region*'s scripts are given, the one that they make of it, and their warnings."""
     from nomp import script
     from nomp.lower import lower
 
     lowered = lower(region, variant, device.dialect, for_script=True)
     kernel, warnings = script.apply(lowered.kernel, region, device.context(), settings)
-    return kernel, lowered.values, tuple(warnings)
+    return lowered, kernel, tuple(warnings)
 
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -149,14 +152,14 @@ def _codegen_error(region: Region, message: str) -> NompError:
 
 
 def _spreads(
-    region: Region, kernel: TranslationUnit, settings: Settings
+    region: Region, before: TranslationUnit, kernel: TranslationUnit, settings: Settings
 ) -> tuple[tuple[Spread, ...], tuple[Diagnostic, ...]]:
     """What the schedule runs in parallel, for launches to check, and a warning where they will not be able to."""
     if settings.legality == "off":
         return (), ()
     from nomp import legality
 
-    spreads = legality.spread(region, kernel)
+    spreads = legality.spread(region, before, kernel)
     doubt = legality.unknown(region) if spreads is None else legality.Watch(region, spreads).unproven()
     return spreads or (), (doubt,) if doubt else ()
 

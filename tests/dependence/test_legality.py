@@ -40,7 +40,8 @@ def scheduled(region: Region, random: Random) -> tuple[lp.TranslationUnit, dict[
     for loop in (stmt for stmt in walk(region.body) if isinstance(stmt, For)):
         name, size = loop.iname, random.choice([2, 3])
         unit = signed_step(loop) == Const(1, "int64")
-        kind = random.choice(["none", "whole", "split", "outer", "inner", "twice"] if unit else ["none", "whole"])
+        kinds = ["none", "whole", *(["split", "outer", "inner", "middle", "outermost"] if unit else [])]
+        kind = random.choice(kinds)
         if len(items) > 2 or kind == "none":
             continue
         if kind == "whole":
@@ -54,10 +55,14 @@ def scheduled(region: Region, random: Random) -> tuple[lp.TranslationUnit, dict[
         elif kind == "inner":
             kernel = lp.split_iname(kernel, name, size, inner_tag=next(axes))
             items[name] = lambda i, size=size: i % size
-        else:
+        elif kind == "middle":
             kernel = lp.split_iname(kernel, name, size * 2)
             kernel = lp.split_iname(kernel, f"{name}_inner", size, outer_tag=next(axes))
             items[name] = lambda i, size=size: i % (2 * size) // size
+        else:
+            kernel = lp.split_iname(kernel, name, size)
+            kernel = lp.split_iname(kernel, f"{name}_outer", 2, inner_tag=next(axes))
+            items[name] = lambda i, size=size: i // size % 2
     return kernel, items
 
 
@@ -81,7 +86,7 @@ def test_random_schedules_against_enumeration() -> None:
     for seed in range(120):
         region = nests.nest(seed)
         kernel, items = scheduled(region, Random(seed))
-        spreads = spread(region, kernel)
+        spreads = spread(region, lowered(region), kernel)
         assert spreads is not None and {s.loop for s in spreads} <= items.keys()
         watch = Watch(region, spreads)
         for n, m in product(nests.SIZES, repeat=2):
@@ -116,7 +121,7 @@ def test_what_is_spread(tmp_path: Path) -> None:
     kernel = lowered(region)
 
     def found(changed: lp.TranslationUnit) -> tuple[Spread, ...] | None:
-        return spread(region, changed)
+        return spread(region, kernel, changed)
 
     assert found(kernel) == ()
     assert found(lp.tag_inames(kernel, "i:g.0, j:l.0")) == (Spread("i", ("{}",)), Spread("j", ("{}",)))
@@ -129,6 +134,15 @@ def test_what_is_spread(tmp_path: Path) -> None:
     assert found(lp.tag_inames(lp.rename_iname(kernel, "i", "row"), "row:g.0")) is None
 
 
+def test_what_is_beyond_recognition(tmp_path: Path) -> None:
+    region = region_of(tmp_path, "for (int i = 0; i < n; i++) { for (int j = 0; j < 8; j++) q[i][j] = 0; a[i] = 1; }")
+    kernel = lowered(region)
+    part = lp.split_iname(kernel, "i", 8, outer_tag="g.0", within="writes:a")
+    assert spread(region, kernel, part) is None
+    buffered = lp.buffer_array(lp.tag_inames(kernel, "i:g.0"), "q", buffer_inames=["j"], init_expression="base")
+    assert spread(region, kernel, buffered) is None
+
+
 def test_loops_that_a_prefetch_adds(tmp_path: Path) -> None:
     for inner, known in (("a[i] += q[i][j];", True), ("{ a[i] += q[i][j]; q[i][j] = 0; }", False)):
         region = region_of(tmp_path, f"for (int i = 0; i < n; i++) for (int j = 0; j < 8; j++) {inner}")
@@ -136,7 +150,7 @@ def test_loops_that_a_prefetch_adds(tmp_path: Path) -> None:
         kernel = lowered(region).with_kernel(loops.copy(domains=[loops.combine_domains((0, 1))]))
         kernel, outer = lp.tag_inames(kernel, "i:g.0"), frozenset(["i"])
         fetched = lp.add_prefetch(kernel, "q", sweep_inames=["j"], fetch_outer_inames=outer, default_tag="l.0")
-        assert spread(region, fetched) == ((Spread("i", ("{}",)),) if known else None)
+        assert spread(region, lowered(region), fetched) == ((Spread("i", ("{}",)),) if known else None)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +171,7 @@ def test_loops_that_a_prefetch_adds(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_typical(loop: str, tags: str, scalars: dict[str, int], answer: str | None, tmp_path: Path) -> None:
     region = region_of(tmp_path, loop)
-    spreads = spread(region, lp.tag_inames(lowered(region), tags))
+    spreads = spread(region, lowered(region), lp.tag_inames(lowered(region), tags))
     assert spreads
     watch = Watch(region, spreads)
     found = watch.refusal({"n": 1, "m": 1, "off": 1, **scalars}) or watch.unproven()
