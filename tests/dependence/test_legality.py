@@ -139,16 +139,21 @@ def test_what_is_beyond_recognition(tmp_path: Path) -> None:
     kernel = lowered(region)
     part = lp.split_iname(kernel, "i", 8, outer_tag="g.0", within="writes:a")
     assert spread(region, kernel, part) is None
+    kernel = combined(kernel)
     buffered = lp.buffer_array(lp.tag_inames(kernel, "i:g.0"), "q", buffer_inames=["j"], init_expression="base")
     assert spread(region, kernel, buffered) is None
+
+
+def combined(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    """*kernel* with its two domains in one, which transformations over both loops need."""
+    entry = kernel.default_entrypoint
+    return kernel.with_kernel(entry.copy(domains=[entry.combine_domains((0, 1))]))
 
 
 def test_loops_that_a_prefetch_adds(tmp_path: Path) -> None:
     for inner, known in (("a[i] += q[i][j];", True), ("{ a[i] += q[i][j]; q[i][j] = 0; }", False)):
         region = region_of(tmp_path, f"for (int i = 0; i < n; i++) for (int j = 0; j < 8; j++) {inner}")
-        loops = lowered(region).default_entrypoint
-        kernel = lowered(region).with_kernel(loops.copy(domains=[loops.combine_domains((0, 1))]))
-        kernel, outer = lp.tag_inames(kernel, "i:g.0"), frozenset(["i"])
+        kernel, outer = lp.tag_inames(combined(lowered(region)), "i:g.0"), frozenset(["i"])
         fetched = lp.add_prefetch(kernel, "q", sweep_inames=["j"], fetch_outer_inames=outer, default_tag="l.0")
         assert spread(region, lowered(region), fetched) == ((Spread("i", ("{}",)),) if known else None)
 
