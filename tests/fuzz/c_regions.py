@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from random import Random
 
+import c_scripts
 from c_expressions import Array, Scope
 from c_loops import Parameters
 from c_statements import Nest, Reduction, Statements
@@ -110,6 +111,9 @@ class Region:
                                   Value(expr("p->k"), INTEGERS[1], 200, 200)]  # fmt: skip
             self.scope.arrays += [Array("p->x", FLOAT, 0, 16, 0, (-3, 3), False),
                                   Array("p->q", INT16, 0, 20, 0, (-10, 1000), False)]  # fmt: skip
+        if self.random.random() < 0.3:
+            self.scope.arrays += [Array("primes", INT16, 0, 8, 0, (2, 19), False),
+                                  Array("weights", FLOAT, 0, 2, 3, (-1, 1), False)]  # fmt: skip
 
     def _pass_arrays(self) -> None:
         if self.aliased:
@@ -245,12 +249,13 @@ class Region:
         self.nest.features -= {"early counters"}
         body = self.make.body(scope, self.nest, self.random.randint(2, 5))
         if self.random.random() < 0.7:
-            name, values = self.random.choice([("groups", ""), ("blocks", ", size=4"), ("blocks", ""), ("strips", "")])
-            self._script(name, f', iname="i"{values}')
+            self._schedule(c_scripts.LOOP, c_scripts.LOOP_ANNOTATED)
         return self._finish(header, body)
 
-    def _script(self, function: str, arguments: str) -> None:
-        self.clauses.append(stmt(f'transform("schedules", "{function}"{arguments})'))
+    def _schedule(self, transformed: list[c_scripts.Clauses], annotated: list[c_scripts.Clauses]) -> None:
+        """Clauses for a script."""
+        some = annotated if "annotations" in self.nest.features and self.random.random() < 0.4 else transformed
+        self.clauses += map(stmt, self.random.choice(some))
 
     def grid(self) -> Node:
         """Two nested loops whose iterations write one element each."""
@@ -277,7 +282,8 @@ class Region:
         body = make.body(scope, self.nest, self.random.randint(1, 3))
         dependent = re.search(r"\bi\b", str(inner.header))
         if self.random.random() < 0.6:
-            self._script(self.random.choice(["tiles", "groups", "tiles" if dependent else "swapped"]), "")
+            grids = c_scripts.GRID if dependent else c_scripts.GRID + c_scripts.SWAPPED
+            self._schedule(grids, c_scripts.GRID_ANNOTATED)
         return stmt("@\n@ {\n@\n}", outer.header, inner.header, body)
 
     def reduction(self) -> Node:
@@ -290,6 +296,8 @@ class Region:
             scope.arrays = [replace(a, writable=False) for a in scope.arrays]
             scope.records = [replace(r, writable=False) for r in scope.records]
             self.nest.features -= {"early counters"}
+            if self.random.random() < 0.2:
+                self._schedule(c_scripts.IN_STRIPS, c_scripts.IN_STRIPS_ANNOTATED)
         body = self.make.body(scope, self.nest, self.random.randint(0 if pure else 1, 3))
         terms = [self.make.accumulation(scope, reduction) for reduction in self.nest.reductions]
         return self._finish(header, block(*body.kids, *terms))
@@ -320,6 +328,8 @@ class Region:
         loop = make_loop()
         if self.random.random() < 0.2:
             self.clauses.append(stmt(f'name("kernel_{self.index}")'))
+        if "annotations" in self.nest.features and self.random.random() < 0.1:
+            self.clauses.append(stmt('annotate("unit", "m/s")'))
         self.random.shuffle(self.clauses)
         pragma = fixed("#pragma nomp for @", Node("list", " ", tuple(self.clauses)))
         body = block(*self.before, fixed("@\n@", pragma, loop), *self.shows)

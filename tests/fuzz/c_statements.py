@@ -30,6 +30,7 @@ FEATURES = frozenset(
         "wide extents",
         "structs",
         "aliasing",
+        "annotations",
     }
 )
 SHRINKING = ("+=", "-=", "%=", "/=", ">>=")

@@ -1,23 +1,25 @@
 """What the generated programs made of the loop IR: which nodes, operators and types.
 
 `record` is called in the process that compiles, and writes what it sees to a file of the current folder; `read` counts
-what such a file says; `missing` lists what no program had.
+what such a file says; `missing` lists what no program had.  `kinds` is what `nomp.region` defines: all of it must be
+generated.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
+from typing import get_args
 
 from nomp import pipeline
-from nomp.region import Assign, Binary, Call, Cast, Expr, For, Region, Stmt, Unary
+from nomp.region import Assign, Binary, Call, Cast, Clauses, Expr, For, ParamKind, Region, Relation, Stmt, Unary
 from nomp.walks import expressions, walk, walk_expr
 
 FILE = "coverage.txt"
-_NODES = ["Const", "Var", "Load", "Unary", "Binary", "Cast", "Select", "Call", "Assign", "Declare", "If", "For",
-          "Break", "Continue"]  # fmt: skip
 _INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 _WIDE = ["int32", "int64", "uint32", "uint64"]
 _FUNCTIONS = ["sqrt", "fabs", "floor", "ceil", "trunc", "fmin", "fmax"]
@@ -25,8 +27,7 @@ _FUNCTIONS = ["sqrt", "fabs", "floor", "ceil", "trunc", "fmin", "fmax"]
 
 def expected() -> set[str]:
     """Everything that a thorough run has."""
-    names = {*_NODES, *(f"call {name}" for name in _FUNCTIONS)}
-    names |= {f"param {kind}" for kind in ("scalar", "array", "cell", "counter")}
+    names = {*kinds(), *(f"call {name}" for name in _FUNCTIONS)}
     names |= {f"{op} {t}" for op, t in product(["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^"], _WIDE)}
     names |= {f"{op} {t}" for op, t in product(["+", "-", "*", "/"], ["float32", "float64"])}
     names |= {f"{op} {t}" for op, t in product(["<", "<=", ">", ">=", "==", "!="], [*_WIDE, "float32", "float64"])}
@@ -36,7 +37,21 @@ def expected() -> set[str]:
     names |= {f"reduce {op} {t}" for op, t in product(["+", "*", "min", "max"], [*_INTEGERS, "float32", "float64"])}
     names |= {f"reduce {op} {t}" for op, t in product(["&", "|", "^"], _INTEGERS)}
     names |= {f"reduce {op} {t}" for op, t in product(["&&", "||"], ["bool", "int32"])}
-    return names | {"clause jit", "clause transform", "clause name"}
+    return names | {"clause name", "annotations and transforms"}
+
+
+def kinds() -> set[str]:
+    """The nodes, operators, kinds of parameters and clauses of `nomp.region`."""
+    names = {node.__name__ for node in (*get_args(Expr), *get_args(Stmt))}
+    names |= {f"Unary {op}" for op in _operators(Unary)} | {f"Binary {op}" for op in _operators(Binary)}
+    names |= {f"For {relation}" for relation in get_args(Relation)}
+    return names | {f"param {kind}" for kind in get_args(ParamKind)} | {f"clause {f.name}" for f in fields(Clauses)}
+
+
+def _operators(node: type) -> set[str]:
+    """The operators that the description of *node* lists, without those that only later stages use."""
+    text = (node.__doc__ or "").partition("Launch expressions")[0]
+    return {word for words in re.findall("``(.+?)``", text) for word in words.split()}
 
 
 def record() -> None:
@@ -71,19 +86,21 @@ def items(region: Region) -> Iterator[str]:
         yield f"param {param.kind}"
     for reduction in region.clauses.reductions:
         yield f"reduce {reduction.op} {region.param(reduction.name).dtype}"
-    if region.clauses.jit:
-        yield "clause jit"
-    if region.clauses.transforms:
-        yield "clause transform"
+    clauses = region.clauses
+    yield from (f"clause {f.name}" for f in fields(clauses) if getattr(clauses, f.name))
+    if clauses.annotations and clauses.transforms:
+        yield "annotations and transforms"
     if not region.name.startswith("_nomp"):
         yield "clause name"
-    for stmt in walk(region.body):
-        yield from _statement(stmt)
+    for body in (region.body, *(function.body for function in region.functions)):
+        for stmt in walk(body):
+            yield from _statement(stmt)
 
 
 def _statement(stmt: Stmt) -> Iterator[str]:
     yield type(stmt).__name__
     if isinstance(stmt, For):
+        yield f"For {stmt.relation}"
         yield f"loop {stmt.relation} {stmt.dtype}"
     targets = (stmt.target,) if isinstance(stmt, Assign) else ()
     for expression in (*expressions(stmt), *targets):
@@ -93,6 +110,8 @@ def _statement(stmt: Stmt) -> Iterator[str]:
 
 def _expression(node: Expr) -> Iterator[str]:
     yield type(node).__name__
+    if isinstance(node, Unary | Binary):
+        yield f"{type(node).__name__} {node.op}"
     match node:
         case Binary(op="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left):
             yield f"{op} {left.dtype}"

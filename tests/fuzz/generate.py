@@ -2,8 +2,8 @@
 
 A program declares some arrays, maps them, calls regions (each a function of its own, or a block of ``main``), copies
 everything back and prints it.  What the unannotated program prints is right.  Every region is defined C by
-construction, nearly always (the runner drops a program that the sanitizers complain about).  A region with a transform
-script has iterations that are independent: each writes elements of its own.
+construction, nearly always (the runner drops a program that the sanitizers complain about).  A region that a script
+rearranges has iterations that are independent: each writes elements of its own.
 
     python generate.py SEED      prints a program
 """
@@ -35,6 +35,8 @@ enum { BLUE = 5, GREEN = -2 };
 #define HALF 0.5
 #define TWICE(x) ((x) * 2)
 static int clip(int x, int most) { if (x < 0) return 0; return x < most ? x : most; }
+static const short primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
+static const float weights[2][3] = {{0.5f, -1, 0.25f}, {1, 0.75f, -0.5f}};
 static double mix(double x, double y) { for (int k = 0; k < 3; k++) x = (x + y) / 2; return x; }
 struct box { int n; double w; unsigned char k; float x[16]; const short *q; };
 #define SHOW(label, format, type, a, n) do { printf("%s", label); unsigned long long sum_ = 5381; \\
@@ -47,7 +49,8 @@ struct box { int n; double w; unsigned char k; float x[16]; const short *q; };
 """
 )
 
-SCRIPTS = '''"""The transform scripts of the fuzzer's programs."""
+SCRIPT = "schedules"
+SCRIPTS = '''"""The transform scripts of the fuzzer's programs, and the annotation script."""
 
 import loopy as lp
 
@@ -76,6 +79,22 @@ def swapped(knl, context, outer="i", inner="j"):
     """The inner loop outside of the outer one."""
     kernel = knl.default_entrypoint
     return lp.prioritize_loops(knl.with_kernel(kernel.copy(loop_priority=frozenset())), (inner, outer))
+
+
+def marked(knl, context):
+    """One iteration a group, of the loops that the annotations with the key ``parallel`` name."""
+    for key, iname in context["region::annotations"]:
+        if key == "parallel":
+            knl = groups(knl, context, iname)
+    return knl
+
+
+def annotate(knl, annotation, context):
+    """``annotate("groups", "i")`` is ``transform("schedules", "groups", iname="i")``; other keys say nothing here."""
+    for key, iname in annotation.items():
+        if key in ("groups", "blocks", "strips"):
+            knl = globals()[key](knl, context, iname)
+    return knl
 '''
 
 

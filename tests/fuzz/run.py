@@ -1,10 +1,11 @@
 """The differential fuzzer: random annotated programs, compiled by gcc alone and by ``nomp cc``, must print the same.
 
-    python run.py [-n PROGRAMS] [-s SEED] [-j JOBS] [-o FOLDER] [--regions R] [--no-shrink]
+    python run.py [-n PROGRAMS] [-s SEED] [-j JOBS] [-o FOLDER] [--regions R] [--shrink SECONDS]
 
 A program that gcc's sanitizers complain about is dropped; regions that nomp refuses (N1xx to N4xx at compile time) are
 counted by code and taken out.  Anything else is a failure: another output, a crash, a traceback, a time-out, an error
-of the device compiler.  Failures are made small and saved in FOLDER.  Exit status 1 if there was one.
+of the device compiler.  Failures are made small (SECONDS for each, 0: not at all) and saved in FOLDER.  Exit status 1
+if there was one.
 
 The program of nomp runs in a child of this process, as a shared library that ``nomp cc`` itself made: the child has
 loopy and pyopencl loaded already, and may crash.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import math
 import os
 import re
 import signal
@@ -31,19 +33,19 @@ from pathlib import Path
 
 import coverage
 from c_statements import FEATURES
-from generate import SCRIPTS, Program, generate
+from generate import SCRIPT, SCRIPTS, Program, generate
 from shrink import shrink
 
 SANITIZERS = "-fsanitize=undefined,address,float-cast-overflow,float-divide-by-zero"
 HOST = ["gcc", "-O1", "-w", "-std=gnu11", "-ffp-contract=off"]
 TIME_LIMIT = 60
-REFUSALS = re.compile(r"N[1-4]\d\d")
+SETTINGS = {"NOMP_ANNOTATIONS_SCRIPT": SCRIPT}
 PRELOADED = (
     "pyopencl", "nomp.capi.pragmas", "nomp.codegen", "nomp.driver.cc", "nomp.driver.emit", "nomp.frontend.clang",
     "nomp.lower", "nomp.pipeline", "nomp.reduction", "nomp.runtime.session", "nomp.script", "nomp_backends.opencl",
 )  # fmt: skip
 LATE = ("N401", "N320", "N304")
-"""Refusals of what a transform script made: only the launch can tell."""
+"""Refusals of what a script made: only the launch can tell."""
 TOLERANCE = {"exact": 0.0, "loose": 2e-5}
 
 
@@ -79,7 +81,7 @@ def check(program: Program, seed: int, folder: Path, sabotage: Sabotage | None =
     outcome = Outcome(seed)
     for _ in range(4):
         outcome.program, outcome.regions = program, len(program.regions)
-        verdict, ran = _compare(str(program.tree()), folder, sabotage)
+        verdict, ran = attempt(str(program.tree()), folder, sabotage)
         outcome.seen += coverage.read(folder)
         if verdict != "refused":
             break
@@ -99,13 +101,14 @@ def check(program: Program, seed: int, folder: Path, sabotage: Sabotage | None =
 
 def failure(text: str, folder: Path, sabotage: Sabotage | None = None) -> str:
     """How the program *text* fails: the first line of the verdict, empty where it does not fail."""
-    verdict, _ = _compare(text, folder, sabotage)
+    verdict, _ = attempt(text, folder, sabotage)
     return "" if verdict.startswith(("same", "refused", "dropped")) else verdict.split("\n")[0]
 
 
-def _compare(text: str, folder: Path, sabotage: Sabotage | None) -> tuple[str, Ran]:
+def attempt(text: str, folder: Path, sabotage: Sabotage | None = None) -> tuple[str, Ran]:
+    """Run the program *text* both ways: ``same``, ``refused``, ``dropped: ...`` or how it fails, and nomp's side."""
     (folder / "program.c").write_text(text)
-    (folder / "schedules.py").write_text(SCRIPTS)
+    (folder / f"{SCRIPT}.py").write_text(SCRIPTS)
     ran = Ran("", 0, "", "")
     expected, problem = _reference(folder)
     if problem:
@@ -116,8 +119,7 @@ def _compare(text: str, folder: Path, sabotage: Sabotage | None) -> tuple[str, R
         return ("same" if not difference else f"mismatch of {difference}"), ran
     if ran.status == -signal.SIGKILL:
         return f"time-out in {ran.stage}", ran
-    codes = REFUSALS.findall(ran.errors) if "internal error" not in ran.errors else []
-    if codes and ran.status == 1 and "Traceback" not in ran.errors and (ran.stage == "compile" or codes[-1] in LATE):
+    if _refused(ran, text):
         return "refused", ran
     errors = re.sub(r".*: warning: .*", "", ran.errors)  # of arrays that may overlap, N402
     found = re.search(r"\[(N\d+)\]|internal error: \w+(: '?[a-z_]+)?|\w+Error", errors)
@@ -190,6 +192,7 @@ def _child(folder: Path, sabotage: Sabotage | None) -> None:
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), descriptor)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
         os.environ.setdefault("NOMP_CACHE_DIR", str(folder / "cache"))
+        os.environ.update(SETTINGS)
         if sabotage:
             sabotage()
         status = _compile_and_run()
@@ -238,14 +241,40 @@ def _close(left: str, right: str, tolerance: float) -> bool:
         one, other = float.fromhex(left), float.fromhex(right)
     except ValueError:
         return False
-    return "x" in left and abs(one - other) <= tolerance * max(1, abs(one), abs(other))
+    return "x" in left and math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def refusals(errors: str) -> list[str]:
+    """The codes of all errors (no warnings) in *errors*."""
+    return re.findall(r"^.*: error: .*\[(N\d+)\]$", errors, re.M)
+
+
+def _refused(ran: Ran, text: str) -> bool:
+    """Whether nomp refused something of the program *text*, with codes that refusals have at this stage."""
+    codes = refusals(ran.errors)
+    if ran.status != 1 or not codes or "internal error" in ran.errors or "Traceback" in ran.errors:
+        return False
+    if ran.stage == "run":
+        return codes[-1] in LATE or (codes[-1] == "N520" and _only_annotated(ran.errors, text))
+    return all(re.fullmatch(r"N[1-4]\d\d", code) for code in codes)
+
+
+def _only_annotated(errors: str, text: str) -> bool:
+    """Whether the last error is at a loop that the annotation script alone rearranged: that has no N320 yet."""
+    lines = re.findall(r"program\.c:(\d+):\d+: error: ", errors)
+    pragma = text.split("\n")[int(lines[-1]) - 2] if lines else ""
+    return bool(re.search(r'annotate\("(groups|blocks|strips)"', pragma)) and "transform(" not in pragma
 
 
 def _refused_regions(program: Program, errors: str) -> list[tuple[str, int | None]]:
-    """The codes in *errors* with the numbers of the regions that they point at."""
-    found = re.findall(r"^\S*program\.c:(\d+):.*\[(N\d+)\]$", errors, re.M)
-    found += re.findall(r"program\.c:(\d+):\d+: note: (called)", errors)
-    return [(code, program.region_at(int(line))) for line, code in found]
+    """The codes of the errors in *errors* with the numbers of the regions that they, or their notes, point at."""
+    found, code = [], ""
+    for file, line, severity, text in re.findall(r"^(\S+?):(\d+)(?::\d+)?: (error|warning|note): (.*)$", errors, re.M):
+        if severity != "note":
+            code = text.split("[")[-1].rstrip("]") if severity == "error" else ""
+        if code and file.endswith("program.c") and (severity == "error" or text.startswith("called")):
+            found.append((code, program.region_at(int(line))))
+    return found
 
 
 # ----------------------------------------------------------------------------------------------------------- main
@@ -298,12 +327,13 @@ def save(outcome: Outcome, output: Path, budget: float) -> None:
     tree = outcome.program.tree()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         tree = shrink(tree, lambda text: failure(text, Path(folder)) == outcome.kind, budget)
-        final, ran = _compare(str(tree), Path(folder), None)
+        final, ran = attempt(str(tree), Path(folder))
     source = output / f"seed{outcome.seed}.c"
     comment = f"{final}\n{ran.errors[-1500:]}".replace("*/", "* /")
     source.write_text(f"{tree}\n/*\n{comment}\n*/\n")
-    (output / "schedules.py").write_text(SCRIPTS)
-    print(f"{source}: nomp cc -O1 -w {source} -o t -lm && ./t   # {final}", flush=True)
+    (output / f"{SCRIPT}.py").write_text(SCRIPTS)
+    settings = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
+    print(f"{source}: nomp cc -O1 -w {source} -o t -lm && {settings} ./t   # {final}", flush=True)
 
 
 def main() -> int:

@@ -26,7 +26,7 @@ def unsigned_bounds() -> None:
     def starts(loop: Any) -> Binary:
         return Binary(loop.relation, cast(loop.lower, "int64"), cast(loop.upper, "int64"), "int32")
 
-    _replace(loops, "_compares_as_integers", lambda loop: True)
+    _replace(loops, "compares_as_integers", lambda loop: True)
     _replace(loops, "starts", starts)
     _replace(last_values, "starts", starts)
 

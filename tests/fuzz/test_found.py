@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -109,32 +110,47 @@ WORKING = {
         "#pragma nomp update(from : b)\n",
         'for (int k = 0; k < 120; k++) printf(" %d", b[k / 4][k % 4]);',
     ),
-}  # fmt: skip
-REFUSED = {
-    "a local array written at the counter of a group": _program(
+    "a transform of a loop that an annotation made": _program(
         A,
         _mapped(
-            '#pragma nomp for transform("schedules", "groups")\n'
-            "for (int i = 0; i < 30; i++) { int t[30]; t[0] = 1; t[i] = 5; a[i] = t[0]; }"
+            '#pragma nomp for transform("schedules", "groups", iname="i_outer") annotate("strips", "i")\n'
+            "for (int i = 0; i < 30; i++) a[i] += 3 * i;"
         ),
+    ),
+}  # fmt: skip
+REFUSED = {
+    "a local array written at the counter of a group": (
+        "N320",
+        _program(
+            A,
+            _mapped(
+                '#pragma nomp for transform("schedules", "groups")\n'
+                "for (int i = 0; i < 30; i++) { int t[30]; t[0] = 1; t[i] = 5; a[i] = t[0]; }"
+            ),
+        ),
+    ),
+    "an annotation whose script fails": (
+        "N304",
+        _program(A, _mapped('#pragma nomp for annotate("groups", "nowhere")\nfor (int i = 0; i < 30; i++) a[i]++;')),
     ),
 }  # fmt: skip
 
 
-def _failure(text: str, folder: Path) -> str:
-    return run._compare(text, folder, None)[0]
-
-
-def _verdict(text: str, folder: Path) -> str:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as pool:
-        return pool.submit(_failure, text, folder).result()
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    """A process that has imported what nomp needs; each program runs in a child of it."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as made:
+        yield made
 
 
 @pytest.mark.parametrize("name", WORKING)
-def test_it_works_now(name: str, tmp_path: Path) -> None:
-    assert _verdict(WORKING[name], tmp_path) == "same"
+def test_it_works_now(name: str, pool: ProcessPoolExecutor, tmp_path: Path) -> None:
+    verdict, ran = pool.submit(run.attempt, WORKING[name], tmp_path).result()
+    assert verdict == "same", ran.errors
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_it_is_refused(name: str, tmp_path: Path) -> None:
-    assert _verdict(REFUSED[name], tmp_path) == "refused"
+def test_it_is_refused(name: str, pool: ProcessPoolExecutor, tmp_path: Path) -> None:
+    code, text = REFUSED[name]
+    verdict, ran = pool.submit(run.attempt, text, tmp_path).result()
+    assert (verdict, run.refusals(ran.errors)) == ("refused", [code]), ran.errors

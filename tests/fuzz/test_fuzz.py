@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import coverage
 import pytest
 import run
 import sabotage
@@ -43,18 +45,24 @@ def test_programs_print_what_gcc_alone_makes_them_print(first: int, count: int, 
         outcomes = list(pool.map(run.one, range(first, first + count), [regions] * count))
     assert not [(o.seed, o.failure) for o in outcomes if o.failure]
     assert sum(o.regions for o in outcomes if not o.dropped) > 0.7 * count * regions, run.report(outcomes)
+    seen = set(sum((o.seen for o in outcomes), Counter[str]()))
+    assert not {item for item in seen if item.split()[0] in ("Unary", "Binary", "For")} - coverage.kinds()
+    if count >= 100:
+        assert not coverage.kinds() - seen
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", sabotage.ALL, ids=lambda broken: broken.__name__)
 def test_a_planted_bug_is_found(broken: Callable[[], None]) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as pool:
+        kinds: Counter[str] = Counter()
         for seed in range(FIRST, FIRST + BOUND):
             outcome = pool.submit(run.one, seed, 8, broken, PLAIN).result()
             assert "status 99" not in outcome.kind, outcome.failure  # the sabotage itself failed
             if outcome.kind.startswith("mismatch"):
                 return
-    pytest.fail(f"{BOUND} programs did not show it")
+            kinds[outcome.kind or outcome.dropped or "same"] += 1
+    pytest.fail(f"{BOUND} programs did not show it: {kinds}")
 
 
 def test_outputs_compare_exactly_where_they_must() -> None:
@@ -65,6 +73,13 @@ def test_outputs_compare_exactly_where_they_must() -> None:
     assert run.compare("loose a: 0x1p+0\n", "loose a: 0x1.1p+0\n") != ""
     assert run.compare("exact a: -nan\n", "exact a: nan\n") == ""
     assert run.compare("exact a: 1\nexact b: 2\n", "exact a: 1\n") != ""
+    for label in ("exact", "loose"):
+        for one in ("inf", "-inf", "nan"):
+            assert run.compare(f"{label} a: {one}\n", f"{label} a: {one}\n") == ""
+            for other in {"0x1p+0", "0x1.fffffep+1023", "inf", "-inf", "nan"} - {one}:
+                assert run.compare(f"{label} a: {one}\n", f"{label} a: {other}\n") != ""
+                assert run.compare(f"{label} a: {other}\n", f"{label} a: {one}\n") != ""
+    assert run.compare("loose a: -nan\n", "loose a: nan\n") == ""
 
 
 def test_shrinking_keeps_what_fails() -> None:

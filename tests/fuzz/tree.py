@@ -55,13 +55,10 @@ def walk(node: Node, path: Path = ()) -> Iterator[tuple[Path, Node]]:
         yield from walk(kid, (*path, position))
 
 
-def replaced(node: Node, path: Path, new: Node | None) -> Node:
-    """*node* with the one at *path* replaced by *new*; None takes it out of its list."""
+def replaced(node: Node, path: Path, new: Node) -> Node:
+    """*node* with the one at *path* replaced by *new*."""
     if not path:
-        assert new is not None
         return new
     position, *rest = path
-    if not rest and new is None:
-        return replace(node, kids=node.kids[:position] + node.kids[position + 1 :])
     changed = replaced(node.kids[position], tuple(rest), new)
     return replace(node, kids=(*node.kids[:position], changed, *node.kids[position + 1 :]))
