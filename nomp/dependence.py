@@ -43,6 +43,13 @@ def verdicts(region: Region) -> tuple[Verdict, ...]:
     return tuple(_judge(found, loops) for loops in _loops(region.body, ()))
 
 
+def outermost(region: Region) -> Verdict:
+    """The verdict on the loop that *region* is."""
+    (loop,) = region.body
+    assert isinstance(loop, For)
+    return _judge(accesses(region), (loop,))
+
+
 def reason(region: Region, verdict: Verdict) -> str:
     """Why *verdict* is what it is, for somebody who looks at the program."""
     name = f"'{region.host_name(verdict.variable)}'" if verdict.variable else ""

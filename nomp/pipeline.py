@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nomp import loops, reduction
+from nomp import loops, reduction, schedule
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
@@ -20,6 +20,7 @@ from nomp.device_source import DeviceSource, Scratch, Spread, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
 from nomp.region import Region
+from nomp.schedule import Shares
 
 if TYPE_CHECKING:
     from loopy import TranslationUnit
@@ -55,7 +56,7 @@ def compile(
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
-    spreads, doubts = _spreads(region, lowered.kernel, kernel, settings)
+    spreads, doubts = _spreads(region, lowered.kernel, kernel, variant.wraps, settings)
     return replace(_generate(region, kernel, lowered.values, jit, device), spreads=spreads), (*warnings, *doubts)
 
 
@@ -84,11 +85,13 @@ def _scripted(
 
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
-    """Without a script: reductions in two stages, anything else in order in one work item."""
+    """Without a script: reductions in two stages, independent iterations shared out, anything else in order."""
     stages = reduction.split(region, _accumulators(device))
-    if stages is None:
-        return _in_order(region, device, jit, variant)
-    return _two_stages(stages, device, jit, variant)
+    if stages:
+        return _two_stages(stages, device, jit, variant)
+    shares = None if variant.wraps else schedule.shares(region, _items(device))
+    source = _shared(shares, device, jit, variant) if shares else None
+    return source or _in_order(region, device, jit, variant)
 
 
 def _in_order(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -107,6 +110,26 @@ def _aliased(region: Region) -> Diagnostic:
 def _accumulators(device: DeviceInfo) -> int:
     """How many partial results a reduction has: on CPUs the same for all, so that they agree to the last bit."""
     return 64 if device.type == "cpu" else 1024 * max(1, device.compute_units)
+
+
+def _items(device: DeviceInfo) -> int:
+    """How many items share a loop: enough to keep all processors busy when some are slower."""
+    return (16 if device.type == "cpu" else 1024) * max(4, device.compute_units)
+
+
+def _shared(shares: Shares, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource | None:
+    """Each share a group of one item; None where loopy cannot do it."""
+    import loopy as lp
+
+    from nomp import codegen
+    from nomp.lower import lower
+
+    lowered = lower(shares.region, variant, device.dialect)
+    values = tuple(replace(v, expr=shares.derived.get(v.name, v.expr)) for v in lowered.values)
+    try:
+        return _source(shares.region, lp.tag_inames(lowered.kernel, {shares.parallel: "g.0"}), values, jit, device)
+    except codegen.CodegenError:
+        return None
 
 
 def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -133,13 +156,23 @@ def _generate(
     scratch: tuple[Scratch, ...] = (),
 ) -> DeviceSource:  # fmt: skip
     from nomp import codegen
-    from nomp.lower import functions
 
     try:
-        source = codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
-        return replace(source, text=functions.definitions(region.functions, device.dialect) + source.text)
+        return _source(region, kernel, values, jit, device, scratch)
     except codegen.CodegenError as failure:
         raise _codegen_error(region, str(failure)) from failure
+
+
+def _source(
+    region: Region, kernel: TranslationUnit, values: Iterable[Value], jit: Mapping[str, Number], device: DeviceInfo,
+    scratch: tuple[Scratch, ...] = (),
+) -> DeviceSource:  # fmt: skip
+    """The source of *kernel* and of the functions that *region* calls.  Raises `codegen.CodegenError`."""
+    from nomp import codegen
+    from nomp.lower import functions
+
+    source = codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
+    return replace(source, text=functions.definitions(region.functions, device.dialect) + source.text)
 
 
 def _codegen_error(region: Region, message: str) -> NompError:
@@ -152,14 +185,14 @@ def _codegen_error(region: Region, message: str) -> NompError:
 
 
 def _spreads(
-    region: Region, before: TranslationUnit, kernel: TranslationUnit, settings: Settings
+    region: Region, before: TranslationUnit, kernel: TranslationUnit, wraps: bool, settings: Settings
 ) -> tuple[tuple[Spread, ...], tuple[Diagnostic, ...]]:
     """What the schedule runs in parallel, for launches to check, and a warning where they will not be able to."""
     if settings.legality == "off":
         return (), ()
     from nomp import legality
 
-    spreads = legality.spread(region, before, kernel)
+    spreads = None if wraps else legality.spread(region, before, kernel)
     doubt = legality.unknown(region) if spreads is None else legality.Watch(region, spreads).unproven()
     return spreads or (), (doubt,) if doubt else ()
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
 from nomp.device_source import Scratch
-from nomp.loops import INDEX, signed_step, trip_count
+from nomp.loops import INDEX
 from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Select, Stmt, Var
+from nomp.schedule import divided
 from nomp.walks import names, rewritten, walk
 
 _START = {"+": 0, "^": 0, "*": 1}
@@ -39,21 +40,26 @@ def split(region: Region, items: int) -> Stages | None:
     loop = region.body[0]
     assert isinstance(loop, For)
     unique = names(region).unique
-    item, trips, share = (Var(unique(name), INDEX) for name in ("_item", "_trips", "_share"))
     partial = {r.name: Param(unique(f"{r.name}_partial"), region.param(r.name).dtype, "array", "", (None,), writes=True)
                for r in region.clauses.reductions}  # fmt: skip
-    each = Binary("//", Binary("+", trip_count(loop), Const(items - 1, INDEX), INDEX), Const(items, INDEX), INDEX)
-    first = Binary("*", item, share, INDEX)
-    last = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
-    body = _accumulate(region, loop, (item, first, last), partial, unique)
-    everyone = For(item.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), body)
-    extra = (*(Param(v.name, INDEX) for v in (trips, share)), *partial.values())
+    private = {name: Var(unique(f"{array.name}_sum"), array.dtype) for name, array in partial.items()}
+    summed = replace(loop, body=_renamed(loop.body, {name: own.name for name, own in private.items()}))
+    number = Const(items, INDEX)
+    ops = {r.name: r.op for r in region.clauses.reductions}
+
+    def accumulate(item: Var, share: For) -> tuple[Stmt, ...]:
+        start = (Declare(own.name, own.dtype, (), _start(ops[n], Var(n, own.dtype))) for n, own in private.items())
+        store = (Assign(Load(partial[n].name, (item,), own.dtype), own) for n, own in private.items())
+        return (*start, share, *store)
+
+    everyone, derived = divided(summed, number, number, unique, accumulate)
+    extra = (*(Param(name, INDEX) for name in derived), *partial.values())
     return Stages(
         replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit)),
         _combine(region, items, partial, unique),
-        item.name,
-        {trips.name: trip_count(loop), share.name: each},
-        tuple(Scratch(array.name, array.dtype, Const(items, INDEX)) for array in partial.values()),
+        everyone.iname,
+        derived,
+        tuple(Scratch(array.name, array.dtype, number) for array in partial.values()),
     )
 
 
@@ -66,35 +72,6 @@ def is_pure(region: Region) -> bool:
     local = {s.name for s in walk(region.body) if isinstance(s, Declare)} | reduced
     outside = [t for t in written if (t.name if isinstance(t, Var) else t.array) not in local]
     return not outside and all(is_launch_expr(e, region.scalars) for e in (loop.lower, loop.upper, loop.step))
-
-
-def _accumulate(region: Region, loop: For, work: tuple[Var, Expr, Expr], partial: Mapping[str, Param],
-                unique: Callable[[str], str]) -> tuple[Stmt, ...]:  # fmt: skip
-    """What an item does, given its number and the trips of its share: accumulates these, stores the result."""
-    item, first, last = work
-    ops = {r.name: r.op for r in region.clauses.reductions}
-    private = {name: Var(unique(f"{array.name}_sum"), array.dtype) for name, array in partial.items()}
-    start = [Declare(own.name, own.dtype, (), _start(ops[name], Var(name, own.dtype))) for name, own in private.items()]
-    trip = Var(unique("_trip"), INDEX)
-    share = _share(loop, trip, first, last, {name: own.name for name, own in private.items()})
-    store = [Assign(Load(partial[name].name, (item,), own.dtype), own) for name, own in private.items()]
-    return (*start, share, *store)
-
-
-def _share(loop: For, trip: Var, first: Expr, last: Expr, private: Mapping[str, str]) -> For:
-    """The trips from *first* to *last* of *loop*, accumulating into *private*."""
-    body: tuple[Stmt, ...] = _renamed(loop.body, private)
-    lower, step = cast(loop.lower, INDEX), signed_step(loop)
-    if step == Const(1, INDEX):
-        # Counted in 64 bits: the last items' shares may begin beyond what the counter's own type holds.
-        return For(loop.iname, INDEX, _plus(lower, first), "<", _plus(lower, last), step, body, None, loop.place)
-    value = _plus(lower, Binary("*", trip, step, INDEX))
-    counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
-    return For(trip.name, INDEX, first, "<", last, Const(1, INDEX), (counter, *body))
-
-
-def _plus(left: Expr, right: Expr) -> Expr:
-    return right if left == Const(0, INDEX) else Binary("+", left, right, INDEX)
 
 
 def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: Callable[[str], str]) -> Region:

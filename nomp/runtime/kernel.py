@@ -220,7 +220,8 @@ class Kernel:
         bounds.check(self.region, self._accesses, scalars, mapped)
         exact = not self.needs_ranges or ranges.nothing_wraps(self.region, scalars)
         aliased = self._may_alias and self._aliased(scalars, exact, pointers, entries)
-        variant = Variant(no_wrap=self.needs_ranges and exact, offsets=any(offsets.values()), aliased=aliased)
+        no_wrap = self.needs_ranges and exact
+        variant = Variant(no_wrap, offsets=any(offsets.values()), aliased=aliased, wraps=not exact)
         program = self.compile(context, scalars, variant)
         if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
             context.illegal(wrong)
