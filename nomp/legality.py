@@ -107,7 +107,7 @@ def _coordinates(parts: Mapping[str, int], moved: list[str]) -> tuple[str, ...]:
 
 def unknown(region: Region) -> Diagnostic | None:
     """The warning (N404) where `spread` cannot say what a script did, unless the program vouches for all loops."""
-    if _vouched(region).issuperset(stmt.iname for stmt in walk(region.body) if isinstance(stmt, For)):
+    if region.clauses.independent.issuperset(stmt.iname for stmt in walk(region.body) if isinstance(stmt, For)):
         return None
     message = f"cannot tell which iterations of kernel '{region.name}' the script runs at the same time"
     step = 'if all its loops are independent, say so: annotate("independent", "i") for each'
@@ -125,7 +125,7 @@ class Watch:
         found = accesses(region)
         arrays = {param.name for param in region.params if param.kind == "array" and param.writes}
         mentions = [access for access in found.found if access.variable in arrays]
-        how, vouched = {item.loop: item for item in spreads}, _vouched(region)
+        how = {item.loop: item for item in spreads}
         self._certain: list[Conflict] = []
         self._doubtful: list[Conflict] = []
         for first, second in combinations_with_replacement(mentions, 2):
@@ -134,7 +134,7 @@ class Watch:
                 continue
             exact = all(how[name].exact for name in loops)
             conflict = Conflict(first, second, 0, order, found.parameters, exact=exact)
-            if not conflict.exact and vouched.issuperset(loops):
+            if not conflict.exact and region.clauses.independent.issuperset(loops):
                 continue
             if not conflict.never():
                 (self._certain if conflict.exact else self._doubtful).append(conflict)
@@ -165,11 +165,6 @@ class Watch:
         notes = tuple(Note(_what(access), self.region.span(access.place)) for access in _both(conflict))
         step = "leave a loop sequential that carries this dependence; 'nomp check' says which may run in parallel"
         return Diagnostic("N403", what, _script(self.region), notes=notes, help=step)
-
-
-def _vouched(region: Region) -> set[str]:
-    """The loops whose iterations are independent because the program says so."""
-    return {value for key, value in region.clauses.annotations if key == "independent"}
 
 
 def _script(region: Region) -> Span:

@@ -45,14 +45,16 @@ def compile(
     *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520. Warns: N404.
     """
     check(region)
-    scripted = region.clauses.transforms or region.clauses.annotations
+    from nomp import script
+
+    scripted = script.wanted(region, settings)
     if variant.aliased:
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
-        return _default(region, device, jit, variant), ()
-    lowered, kernel, warnings = _scripted(region, device, variant, settings)
+        return _default(region, device, jit, variant), script.unused(region)
     from nomp import codegen
 
+    lowered, kernel, warnings = _scripted(region, device, variant, settings)
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
@@ -176,11 +178,13 @@ def _source(
 
 
 def _codegen_error(region: Region, message: str) -> NompError:
-    scripts = region.clauses.transforms
+    scripts, step = region.clauses.transforms, "see what the script gets with 'nomp cc --emit loopy'"
     if scripts:
         what = f"the kernel that '{scripts[-1].module}.{scripts[-1].function}' made cannot be compiled: {message}"
-        place, step = scripts[-1].place, "see what the script gets with 'nomp cc --emit loopy'"
-        return error("N320", what, region.span(place), help=step)
+        return error("N320", what, region.span(scripts[-1].place), help=step)
+    if region.clauses.annotations:
+        what = f"the kernel that the annotation script made cannot be compiled: {message}"
+        return error("N320", what, region.span(region.place), help=step)
     return error("N520", f"no code can be generated for kernel '{region.name}': {message}", region.span(region.place))
 
 

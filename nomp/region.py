@@ -298,6 +298,10 @@ class Reduction:
     place: Place = NOWHERE
 
 
+INDEPENDENT = "independent"
+"""The annotation that is nomp's own; all others are for scripts."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clauses:
     """The clauses of a ``for`` pragma.  *jit* names scalar parameters whose value is baked into the kernel."""
@@ -306,6 +310,11 @@ class Clauses:
     annotations: tuple[tuple[str, str], ...] = ()
     reductions: tuple[Reduction, ...] = ()
     jit: tuple[str, ...] = ()
+
+    @property
+    def independent(self) -> frozenset[str]:
+        """The loops whose iterations do not depend on each other because the program says so."""
+        return frozenset(value for key, value in self.annotations if key == INDEPENDENT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,18 @@ class Shares:
 
 
 def is_parallel(region: Region) -> bool:
-    """Whether *region* is one loop of independent iterations, with bounds that are known at launch."""
+    """Whether *region* is one loop with bounds that are known at launch, and iterations that are independent.
+
+    They are if that is proven, or if the program says so and data decide.
+    """
     if len(region.body) != 1 or not isinstance(loop := region.body[0], For):
         return False
     if not all(is_launch_expr(expr, region.scalars) for expr in (loop.lower, loop.upper, loop.step)):
         return False
     from nomp.dependence import outermost  # isl, which `nomp cc` starts without
 
-    return outermost(region).parallel == "yes"
+    verdict = outermost(region).parallel
+    return verdict == "yes" or (verdict == "unknown" and loop.iname in region.clauses.independent)
 
 
 def shares(region: Region, most: int) -> Shares | None:

@@ -33,7 +33,7 @@ from nomp.diagnostics import (
     register_source,
     source_line,
 )
-from nomp.region import NOWHERE, Region
+from nomp.region import INDEPENDENT, NOWHERE, Region
 from nomp.script_files import folders, known, load, locate, owns, source_of
 
 
@@ -67,6 +67,16 @@ def missing(region: Region, settings: Settings) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
+def wanted(region: Region, settings: Settings) -> bool:
+    """Whether there is a script to run for *region*."""
+    return any(True for _ in _calls(region, settings))
+
+
+def unused(region: Region) -> tuple[Diagnostic, ...]:
+    """A remark (N308), if *region*, for which no script runs, has annotations for scripts."""
+    return (_unused(region),) if _words(region) else ()
+
+
 def apply(
     kernel: Any, region: Region, context: Mapping[str, str | int], settings: Settings
 ) -> tuple[Any, tuple[Diagnostic, ...]]:
@@ -75,18 +85,20 @@ def apply(
     *context* is the device's (`DeviceInfo.context`).  Raises `NompError` N301 to N306.
     """
     warnings: list[Diagnostic] = []
-    annotations = region.clauses.annotations
-    shared: dict[str, Any] = {**context, "region::annotations": annotations}
-    if annotations and not settings.annotations_script and not region.clauses.transforms:
-        warnings.append(_unused(region))
+    shared: dict[str, Any] = {**context, "region::annotations": region.clauses.annotations}
     for call in _calls(region, settings):
         kernel = _run(call, kernel, shared, region, settings, warnings)
     return kernel, tuple(warnings)
 
 
+def _words(region: Region) -> list[tuple[str, str]]:
+    """The annotations that are for scripts."""
+    return [(key, value) for key, value in region.clauses.annotations if key != INDEPENDENT]
+
+
 def _calls(region: Region, settings: Settings) -> Iterator[Call]:
     if settings.annotations_script:
-        for key, value in region.clauses.annotations:
+        for key, value in _words(region):
             yield Call(settings.annotations_script, "annotate", region.span(NOWHERE), ({key: value},), {}, "remark")
     for script in region.clauses.transforms:
         yield Call(script.module, script.function, region.span(script.place), (), dict(script.arguments))

@@ -5,7 +5,7 @@ In: a region that passed the checks.  Out: a `Diagnostic`.  Called by `units`.
 
 from __future__ import annotations
 
-from nomp import reduction
+from nomp import reduction, schedule
 from nomp.dependence import Verdict, reason, verdicts
 from nomp.diagnostics import Diagnostic, Note
 from nomp.region import For, Region
@@ -31,10 +31,13 @@ def _schedule(region: Region) -> str:
     if reduction.is_pure(region):
         names = " and ".join(f"'{r.name}'" for r in region.clauses.reductions)
         return f"a parallel reduction to {names}"
+    if schedule.is_parallel(region):
+        return "its iterations divided among work items"
     return "run in order by one work item"
 
 
 def _advice(region: Region, found: tuple[Verdict, ...]) -> str | None:
-    if region.clauses.transforms or reduction.is_pure(region) or not any(v.parallel == "yes" for v in found):
+    scheduled = region.clauses.transforms or reduction.is_pure(region) or schedule.is_parallel(region)
+    if scheduled or not any(v.parallel in ("yes", "unknown") for v in found):
         return None
     return 'a script can make it parallel: transform("module", "function")'

@@ -15,7 +15,7 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_paths import path_of
-from nomp.frontend.clang_types import dtype_of
+from nomp.frontend.clang_types import dtype_of, value_dtype
 
 _independent: WeakKeyDictionary[TranslationUnit, dict[tuple[int, str], bool]] = WeakKeyDictionary()
 """What `is_independent` has found: it looks at all that a function reaches, and each call of it asks."""
@@ -46,7 +46,7 @@ def is_independent(function: Cursor) -> bool:
 
 
 def _is_independent(function: Cursor) -> bool:
-    if not dtype_of(function.result_type) or is_variadic(function):
+    if not value_dtype(function.result_type) or is_variadic(function):
         return False
     if not all(dtype_of(declared.type) for declared in function.get_arguments()):
         return False

@@ -27,7 +27,7 @@ from nomp.frontend.clang_context import Again, Context, Local
 from nomp.frontend.clang_expressions import pointee, spot_of_pointer, value
 from nomp.frontend.clang_records import Spot
 from nomp.frontend.clang_scope import Site
-from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of
+from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of, value_dtype
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Declare, Expr, Function, Var
 
@@ -76,7 +76,7 @@ def definer(site: Site, translate: Translate, store: Store) -> Callable[[Context
 
 
 def _define(site: Site, function: Cursor, ctx: Context, translate: Translate, store: Store) -> Function:
-    dtype = dtype_of(function.result_type)
+    dtype = value_dtype(function.result_type)
     body = ast.children(function)[-1]
     assert dtype is not None
     note(ctx, uses_of(ctx, [body]))
@@ -141,7 +141,7 @@ def _expression(writer: Writer, call: Cursor, function: Cursor, returned: Cursor
     ctx = writer.ctx
     _bind(ctx, call, function, lambda expr, _: expr)
     with _translating(ctx, function), ctx.reading(_source_of(ctx, writer.site, function), call):
-        return cast(value(ctx, returned), dtype_of(function.result_type) or "")
+        return cast(value(ctx, returned), value_dtype(function.result_type) or "")
     raise NompError(())
 
 
@@ -176,7 +176,7 @@ def _statements(
 
 
 def _result(writer: Writer, call: Cursor, function: Cursor, returned: Cursor) -> Expr | None:
-    ctx, dtype = writer.ctx, dtype_of(function.result_type)
+    ctx, dtype = writer.ctx, value_dtype(function.result_type)
     if dtype is None or ctx.hoisted is None:
         return None
     found = cast(value(ctx, returned), dtype)

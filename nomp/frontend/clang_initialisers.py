@@ -26,12 +26,24 @@ def initial(ctx: Context, first: Cursor, dtype: str) -> Expr:
     return cast(value(ctx, inner[0]), dtype)
 
 
+MOST = 4096
+"""How many elements are set one by one: each becomes a statement of the kernel."""
+
+
+def refuse_many(ctx: Context, cursor: Cursor, count: int) -> None:
+    """Raise N220 if *cursor* sets more than `MOST` elements."""
+    if count > MOST:
+        advice = "set them in a loop"
+        raise ctx.refusal("N220", cursor, f"{count} elements are too many to set one by one", advice)
+
+
 def fill(ctx: Context, local: Local, first: Cursor) -> Iterator[Stmt]:
     """The initialiser list *first* of an array as assignments; what it leaves out is zero."""
     if first.kind != CursorKind.INIT_LIST_EXPR:
         advice = "assign the elements one by one"
         raise ctx.refusal("N220", first, "this initialiser cannot be used in a kernel", advice)
     shape = [int(extent.value) for extent in local.shape if isinstance(extent, Const)]
+    refuse_many(ctx, first, prod(shape))
     given = dict(listed(ctx, first, 0, shape))
     for position, index in enumerate(product(*map(range, shape))):
         target = Load(local.name, tuple(Const(i, "int64") for i in index), local.dtype, ctx.place(first))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from clang.cindex import CursorKind
 
@@ -17,7 +18,7 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_context import Context, Key, Local
 from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spot_of, value
-from nomp.frontend.clang_initialisers import listed
+from nomp.frontend.clang_initialisers import listed, refuse_many
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_records import element_of
 from nomp.frontend.clang_types import dtype_of, is_in_union, is_record, is_unnamed, layout_of
@@ -92,6 +93,8 @@ Part = Callable[[Member, Place], Var | Load]
 
 def _set(ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor) -> Iterator[Stmt]:
     """Assign each member of *given*, a struct of *type_*, to what *target* says of it."""
+    found = list(members(ctx, cursor, type_))
+    refuse_many(ctx, cursor, sum(prod(member.shape) for member in found))
     given = ast.bare(given)
     if given.kind == CursorKind.COMPOUND_LITERAL_EXPR:
         given = ast.children(given)[-1]
@@ -100,7 +103,7 @@ def _set(ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor)
         values = dict(_values(ctx, given, type_))
         zero = Const(0, "int32")
         source = lambda m, place: values.get((_names(m.fields), place), zero)  # noqa: E731
-    for member in list(members(ctx, cursor, type_)):
+    for member in found:
         for place in member.places():
             yield Assign(target(member, place), cast(source(member, place), member.dtype), ctx.place(cursor))
 

@@ -35,9 +35,12 @@ _ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEAR
 
 def dtype_of(type_: Type) -> str | None:
     """The dtype of an arithmetic type, None for every other type and for volatile and atomic ones."""
+    return None if type_.get_canonical().is_volatile_qualified() else value_dtype(type_)
+
+
+def value_dtype(type_: Type) -> str | None:
+    """`dtype_of` for the type of a function's result, in which ``volatile`` means nothing."""
     canonical = type_.get_canonical()
-    if canonical.is_volatile_qualified():
-        return None
     if canonical.kind == TypeKind.ENUM:
         return dtype_of(canonical.get_declaration().enum_type)
     return _DTYPES.get(canonical.kind)

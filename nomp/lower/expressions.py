@@ -87,9 +87,9 @@ class Speller:
         return p.Comparison(self.value(expr), "!=", constant(0, expr.dtype))
 
     def index(self, expr: Expr) -> Any:
-        """*expr*, of an integer type, as an integer for a subscript or a bound."""
+        """*expr*, of an integer type, as an integer for a subscript or a bound: a signed one, as loopy needs it."""
         if not is_exact(expr, self.no_wrap, self.stable, self.wide):
-            return self.value(expr)
+            return self._signed(expr)
         match expr:
             case Const(value=value):
                 return int(value)
@@ -105,7 +105,11 @@ class Speller:
                 return self.index(left) - self.index(right)
             case Binary(op="*", left=left, right=right):
                 return self.index(left) * self.index(right)
-        return self.value(expr)
+        return self._signed(expr)
+
+    def _signed(self, expr: Expr) -> Any:
+        value = self.value(expr)
+        return converted(value, "int64") if expr.dtype == "uint64" else value
 
     def function(self, name: str) -> str:
         """What the function *name* is called in the kernel."""

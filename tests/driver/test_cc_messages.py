@@ -84,6 +84,7 @@ def test_remarks(project: Path, capfd: pytest.CaptureFixture[str], golden: Calla
     (project / "three.c").write_text(
         "void three(double *a, int n) {\n  double s = 0;\n#pragma nomp for\n  for (int i = 0; i < n; i++)\n"
         "    for (int i = 0; i < 3; i++)\n      a[i] = n;\n"
+        "#pragma nomp for\n  for (int l = 0; l < n; l++)\n    a[l] = l;\n"
         '#pragma nomp for reduce("s", "+")\n  for (int j = 0; j < n; j++)\n    s += a[j];\n'
         '#pragma nomp for transform("tile", "rows")\n  for (int k = 0; k < n; k++)\n    a[k] = s;\n}\n'
     )

@@ -262,6 +262,12 @@ ERRORS = {
   for (int i = 0; i < n; i++) v[i].a = v[i].in.c;
 #pragma nomp for
   for (int i = 0; i < n; i++) { struct two t = {i, i}; v[i].in = t; k[i] = v[i].b; }""",
+    "many-elements": """\
+  struct big { int x[1000000000]; } *v = 0;
+#pragma nomp for
+  for (int i = 0; i < n; i++) { int t[1000000000] = {0}; a[i] = t[i]; }
+#pragma nomp for
+  for (int i = 0; i < n; i++) v[i] = v[i + 1];""",
     "odd-types": """\
   _Float16 h = 1;
 #pragma nomp for

@@ -28,7 +28,7 @@ _KINDS = (
     (rb"\b(?:int|unsigned|long|short|char|double|float|_Bool)\b(?= )",
      b"int unsigned long short char double float _Bool"),
     (rb"\b(?:const|static|restrict)\b", b"const volatile static register restrict"),
-    (rb"(?<=\[)\d+(?=\])", b"0 1 2 3 7 100 -1 0.1f"),
+    (rb"(?<=\[)\d+(?=\])", b"0 1 2 3 7 100 -1 0.1f 1000000000"),
     (rb"(?<!\[)\b\d[\w.]*",
      b"0 1 2 3 7 -1 0x7fffffff 4294967296 18446744073709551615u 1e9 0.1f 'x' 017 1e-40 2147483648"),
 )  # fmt: skip

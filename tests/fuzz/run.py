@@ -119,7 +119,7 @@ def attempt(text: str, folder: Path, sabotage: Sabotage | None = None) -> tuple[
         return ("same" if not difference else f"mismatch of {difference}"), ran
     if ran.status == -signal.SIGKILL:
         return f"time-out in {ran.stage}", ran
-    if _refused(ran, text):
+    if _refused(ran):
         return "refused", ran
     errors = re.sub(r".*: warning: .*", "", ran.errors)  # of arrays that may overlap, N402
     found = re.search(r"\[(N\d+)\]|internal error: \w+(: '?[a-z_]+)?|\w+Error", errors)
@@ -249,21 +249,14 @@ def refusals(errors: str) -> list[str]:
     return re.findall(r"^.*: error: .*\[(N\d+)\]$", errors, re.M)
 
 
-def _refused(ran: Ran, text: str) -> bool:
-    """Whether nomp refused something of the program *text*, with codes that refusals have at this stage."""
+def _refused(ran: Ran) -> bool:
+    """Whether nomp refused something of the program, with codes that refusals have at this stage."""
     codes = refusals(ran.errors)
     if ran.status != 1 or not codes or "internal error" in ran.errors or "Traceback" in ran.errors:
         return False
     if ran.stage == "run":
-        return codes[-1] in LATE or (codes[-1] == "N520" and _only_annotated(ran.errors, text))
+        return codes[-1] in LATE
     return all(re.fullmatch(r"N[1-4]\d\d", code) for code in codes)
-
-
-def _only_annotated(errors: str, text: str) -> bool:
-    """Whether the last error is at a loop that the annotation script alone rearranged: that has no N320 yet."""
-    lines = re.findall(r"program\.c:(\d+):\d+: error: ", errors)
-    pragma = text.split("\n")[int(lines[-1]) - 2] if lines else ""
-    return bool(re.search(r'annotate\("(groups|blocks|strips)"', pragma)) and "transform(" not in pragma
 
 
 def _refused_regions(program: Program, errors: str) -> list[tuple[str, int | None]]:

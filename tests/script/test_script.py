@@ -245,9 +245,15 @@ def test_an_annotation_that_does_nothing_is_worth_a_remark(project: Project) -> 
 
 
 def test_annotations_without_a_script_do_nothing(project: Project, golden: Callable[[str, str], None]) -> None:
-    kernel, warnings = project.apply(annotations=(("grid_loop", "i"),))
-    assert kernel == Kernel()
-    golden("script/N308.txt", shown(project, warnings))
+    region = project.region(annotations=(("grid_loop", "i"),))
+    assert not script.wanted(region, Settings())
+    golden("script/N308.txt", shown(project, script.unused(region)))
+
+
+def test_independent_is_no_word_for_scripts(project: Project) -> None:
+    region, settings = project.region(annotations=(("independent", "i"),)), Settings(annotations_script="sem")
+    assert not script.wanted(region, settings) and script.unused(region) == ()
+    assert script.wanted(project.region(annotations=(("independent", "i"), ("loop", "i"))), settings)
 
 
 def test_errors_of_nomp_itself_pass(project: Project) -> None:

@@ -66,6 +66,10 @@ int main(int argc, char **argv) {
     for (signed char k = first; k < 3; k++)
       q[i].pos.v[k] += q[i].m[k % 2][0];
   }
+  unsigned long last = N;
+#pragma nomp for
+  for (unsigned long i = 0; i < last; i++)
+    w[i] += q[i].m[i % 2][0] + q[i].pos.v[(i + 2ul) % 3];
 #pragma nomp update(from : p, w, box)
 #pragma nomp finalize
   for (int i = 0; i < N; i++)

@@ -1,0 +1,52 @@
+"""The default schedule: which regions get it, and that the shares are all iterations, each of them once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nomp.arithmetic import evaluate
+from nomp.region import Assign, Clauses, Const, Expr, For, If, Load, Param, Region, Var
+from nomp.schedule import LIGHT, is_parallel, shares
+
+N, COUNTER, ZERO = Var("n", "int64"), Var("i", "int64"), Const(0, "int64")
+PARAMS = (Param("n", "int64"), Param("a", "float64", "array", shape=(None,), writes=True),
+          Param("k", "int64", "array", shape=(None,)))  # fmt: skip
+
+
+def region(index: Expr = COUNTER, upper: Expr = N, step: int = 1, *, nested: bool = False, word: str = "") -> Region:
+    inner = Assign(Load("a", (index,), "float64"), Const(1.0, "float64"))
+    body = (For("j", "int64", ZERO, "<", Const(1, "int64"), Const(1, "int64"), (inner,)),) if nested else (inner,)
+    loop = For("i", "int64", ZERO, "<", upper, Const(step, "int64"), body)
+    return Region("r", "r.c", 1, PARAMS, (loop,), Clauses(annotations=(("independent", word),)))
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (region(), True),
+        (region(ZERO), False),
+        (region(ZERO, word="i"), False),
+        (region(Load("k", (COUNTER,), "int64")), False),
+        (region(Load("k", (COUNTER,), "int64"), word="i"), True),
+        (region(Load("k", (COUNTER,), "int64"), word="j"), False),
+        (region(upper=Load("k", (ZERO,), "int64")), False),
+        (Region("r", "r.c", 1, PARAMS, (If(N, region().body),)), False),
+    ],
+)
+def test_which_regions_are_divided(made: Region, expected: bool) -> None:
+    assert is_parallel(made) is expected
+    assert (shares(made, 64) is not None) is expected
+
+
+@given(st.integers(-3, 20_000), st.integers(1, 7), st.integers(1, 100), st.booleans())
+def test_shares_are_all_iterations_once(n: int, step: int, most: int, nested: bool) -> None:
+    made = shares(region(step=step, nested=nested), most)
+    assert made is not None
+    values = {name: int(evaluate(expr, {"n": n})) for name, expr in made.derived.items()}
+    items, share, trips = values["_items"], values["_share"], values["_trips"]
+    assert trips == len(range(0, n, step))
+    covered = [trip for item in range(items) for trip in range(item * share, min((item + 1) * share, trips))]
+    assert covered == list(range(trips))
+    assert items <= most and (nested or (items - 1) * LIGHT < max(1, trips))
