@@ -136,9 +136,9 @@ class _Reader:
         """All iterations of *loops*, for parameters of their types."""
         return self.set(loops, " and ".join(f"{name} >= 0" for name in self._natural) or "true")
 
-    def affine(self, expr: Expr, site: _Site) -> str | None:
-        """*expr* as isl spells it, None if it is not affine."""
-        found = polynomial(expr, self.known)
+    def affine(self, expr: Expr, site: _Site, *, offset: bool = True) -> str | None:
+        """*expr* as isl spells it, None if it is not affine; *offset* is that of `polynomial`."""
+        found = polynomial(expr, self.known, offset=offset)
         if found is None or not found.is_affine:
             return None
         spelled = self.parameters | {loop.iname: f"i{depth}" for depth, loop in enumerate(site.loops)}
@@ -154,9 +154,9 @@ class _Reader:
                 exact = one.exact and two.exact
                 return _both(one, two, exact) if op == "&&" else _either(one, two, exact)
             case Binary(op=op, left=left, right=right) if op in COMPARISONS:
-                first, second = self.affine(left, site), self.affine(right, site)
+                first, second = (self.affine(side, site, offset=False) for side in (left, right))
             case _:
-                op, first, second = "!=", self.affine(cond, site), "0"
+                op, first, second = "!=", self.affine(cond, site, offset=False), "0"
         everything = self.everything(site.loops)
         if first is None or second is None:
             return _Truth(everything, everything, False)
@@ -201,9 +201,9 @@ class _Reader:
             case Declare(name=name, init=init):
                 self.declared[name] = len(site.loops)
                 self._shapes[name] = stmt.shape
-                value = polynomial(init, self.known) if init is not None and name not in self._changed else None
-                if value is not None:
-                    self.known[name] = value
+                if init is not None and name not in self._changed:
+                    value = polynomial(init, self.known, offset=False)
+                    self.known |= {name: value} if value is not None else {}
             case If(cond=cond, then=then, other=other):
                 truth = self._truth(cond, site)
                 self.body(then, site.within(truth.yes, truth.exact))

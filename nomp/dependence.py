@@ -8,7 +8,7 @@ looks at each launch).  Called by the driver, for ``nomp check`` and remarks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -44,10 +44,10 @@ def verdicts(region: Region) -> tuple[Verdict, ...]:
 
 
 def outermost(region: Region) -> Verdict:
-    """The verdict on the loop that *region* is."""
+    """The verdict on the loop that *region* is, as it stands: its iterations share the cells that they write."""
     (loop,) = region.body
     assert isinstance(loop, For)
-    return _judge(accesses(region), (loop,))
+    return _judge(accesses(region), (loop,), {param.name for param in region.params if param.kind == "cell"})
 
 
 def reason(region: Region, verdict: Verdict) -> str:
@@ -79,14 +79,15 @@ def _loops(body: tuple[Stmt, ...], outer: tuple[For, ...]) -> Iterator[tuple[For
                 yield from _loops(part, outer)
 
 
-def _judge(found: Accesses, loops: tuple[For, ...]) -> Verdict:
+def _judge(found: Accesses, loops: tuple[For, ...], cells: Container[str] = ()) -> Verdict:
+    """The verdict on the innermost of *loops*; *cells* are shared, even if each iteration sets them before it reads them."""
     loop, depth = loops[-1], len(loops) - 1
     inside = [access for access in found.found if len(access.loops) > depth and access.loops[depth] is loop]
     shared = {a.variable for a in inside if a.writes and found.declared[a.variable] <= depth}
     doubtful: Verdict | None = None
     reduced: Verdict | None = None
     for variable in sorted(shared):
-        if sets_first(loop.body, variable):
+        if variable not in cells and sets_first(loop.body, variable):
             continue
         mentions = [access for access in inside if access.variable == variable]
         for first, second in product(mentions, repeat=2):

@@ -59,13 +59,15 @@ def constant(value: int) -> Polynomial:
     return Polynomial({(): value} if value else {})
 
 
-def polynomial(expr: Expr, known: Mapping[str, Polynomial]) -> Polynomial | None:
+def polynomial(expr: Expr, known: Mapping[str, Polynomial], *, offset: bool = True) -> Polynomial | None:
     """The integer expression *expr*, in which names mean what *known* says; None for everything else.
 
-    Arithmetic in 32 or 64 bits is taken not to wrap around, but for constants close to the type's largest value: what
-    does is out of bounds, unless the array has more than 2^31 elements, and then `Variant.no_wrap` tells.
+    *offset*: *expr* is a subscript, or a bound of a loop.
+    There, arithmetic in 32 or 64 bits is taken not to wrap around, but for constants close to the type's largest value:
+    what does is out of bounds, unless the array has more than 2^31 elements, and then `Variant.wraps` tells.  Anywhere
+    else, as in a condition, unsigned arithmetic may wrap around, and is no polynomial.
     """
-    if not is_exact(expr, True, known, ()):
+    if not is_exact(expr, offset, known, ()):
         return None
     match expr:
         case Const(value=value, dtype=dtype):
@@ -73,12 +75,12 @@ def polynomial(expr: Expr, known: Mapping[str, Polynomial]) -> Polynomial | None
         case Var(name=name):
             return known.get(name)
         case Cast(operand=operand, dtype=dtype) if preserves_value(operand.dtype, dtype) or bits(dtype) >= 32:
-            return polynomial(operand, known)
+            return polynomial(operand, known, offset=offset)
         case Unary(operand=operand):
-            found = polynomial(operand, known)
+            found = polynomial(operand, known, offset=offset)
             return None if found is None else found * constant(-1)
         case Binary(op=op, left=left, right=right):
-            first, second = polynomial(left, known), polynomial(right, known)
+            first, second = (polynomial(side, known, offset=offset) for side in (left, right))
             if first is None or second is None:
                 return None
             return first * second if op == "*" else first + (second if op == "+" else second * constant(-1))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from nomp.arithmetic import cast, is_launch_expr
+from nomp.frontend import private
 from nomp.loops import INDEX, signed_step, trip_count
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
 from nomp.walks import names, walk
@@ -38,25 +39,34 @@ def is_parallel(region: Region) -> bool:
 
     They are if that is proven, or if the program says so and data decide.
     """
+    return _independent(region) is not None
+
+
+def _independent(region: Region) -> Region | None:
+    """*region*, with the scalars that each iteration sets anew as its own, if it is parallel then."""
     if len(region.body) != 1 or not isinstance(loop := region.body[0], For):
-        return False
+        return None
     if not all(is_launch_expr(expr, region.scalars) for expr in (loop.lower, loop.upper, loop.step)):
-        return False
+        return None
     from nomp.dependence import outermost  # isl, which `nomp cc` starts without
 
-    verdict = outermost(region).parallel
-    return verdict == "yes" or (verdict == "unknown" and loop.iname in region.clauses.independent)
+    cells = {param.name for param in region.params if param.kind == "cell"}
+    alone, _ = private.apply(region, cells, names(region).unique)
+    verdict = outermost(alone).parallel
+    vouched = verdict == "unknown" and loop.iname in region.clauses.independent
+    return alone if verdict == "yes" or vouched else None
 
 
 def shares(region: Region, most: int) -> Shares | None:
     """*region* for up to *most* items, None where it is not parallel."""
-    if not is_parallel(region):
+    alone = _independent(region)
+    if alone is None:
         return None
-    (loop,) = region.body
+    (loop,) = alone.body
     assert isinstance(loop, For)
     light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
     count = Binary("min", Const(most, INDEX), _quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
-    unique = names(region).unique
+    unique = names(alone).unique
     items = Var(unique("_items"), INDEX)
     everyone, derived = divided(loop, items, count, unique, lambda item, share: (share,))
     derived[items.name] = count
