@@ -80,7 +80,7 @@ def _loops(body: tuple[Stmt, ...], outer: tuple[For, ...]) -> Iterator[tuple[For
 
 
 def _judge(found: Accesses, loops: tuple[For, ...], cells: Container[str] = ()) -> Verdict:
-    """The verdict on the innermost of *loops*; its iterations share *cells*, also those that each sets before reading."""
+    """The verdict on the innermost of *loops*, whose iterations share *cells*, whenever they set them."""
     loop, depth = loops[-1], len(loops) - 1
     inside = [access for access in found.found if len(access.loops) > depth and access.loops[depth] is loop]
     shared = {a.variable for a in inside if a.writes and found.declared[a.variable] <= depth}
