@@ -122,6 +122,7 @@ class _Reader:
         targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
         self._changed = {target.name for target in targets if isinstance(target, Var)}
         self.found: list[Access] = []
+        self._seen: dict[object, isl.Set] = {}
         self.defined = self.everything(()).params()
 
     # ----------------------------------------------------------------------------------------------------- sets
@@ -240,8 +241,12 @@ class _Reader:
         if name in self.declared:
             index = tuple(polynomial(part, self.known) for part in expr.index) if isinstance(expr, Load) else ()
             op = site.own.op if site.own and without_places(expr) == site.own.target else ""
-            domain = self._in_bounds(expr, site) if isinstance(expr, Load) else site.domain
-            self.found.append(Access(name, writes, index, site.loops, domain, site.exact, expr.place, op))
+            terms = tuple(part and frozenset(part.terms.items()) for part in index)
+            key = (name, writes, terms, op, site.exact, id(site.domain))
+            if key not in self._seen:  # one that is like another before it adds nothing
+                self._seen[key] = site.domain
+                domain = self._in_bounds(expr, site) if isinstance(expr, Load) else site.domain
+                self.found.append(Access(name, writes, index, site.loops, domain, site.exact, expr.place, op))
 
     def _in_bounds(self, load: Load, site: _Site) -> isl.Set:
         """The iterations that get to *load*, without those in which a subscript is out of bounds."""

@@ -92,6 +92,13 @@ def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
     return kernel.with_kernel(entry.copy(loop_priority=frozenset(k for k in kept if len(k) > 1)))
 
 
+def without_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    """*kernel* without barriers: its items are known not to meet, and loopy need not look at each pair of accesses."""
+    entry = kernel.default_entrypoint
+    ids = frozenset((insn.id, "any") for insn in entry.instructions)
+    return kernel.with_kernel(entry.copy(instructions=[insn.copy(no_sync_with=ids) for insn in entry.instructions]))
+
+
 def _without_needless_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
     """*kernel* without barriers between instructions in the same parallel loops that loopy cannot tell apart.
 

@@ -128,8 +128,9 @@ def _shared(shares: Shares, device: DeviceInfo, jit: Mapping[str, Number], varia
 
     lowered = lower(shares.region, variant, device.dialect)
     values = tuple(replace(v, expr=shares.derived.get(v.name, v.expr)) for v in lowered.values)
+    kernel = codegen.without_barriers(lp.tag_inames(lowered.kernel, {shares.parallel: "g.0"}))
     try:
-        return _source(shares.region, lp.tag_inames(lowered.kernel, {shares.parallel: "g.0"}), values, jit, device)
+        return _source(shares.region, kernel, values, jit, device)
     except codegen.CodegenError:
         return None
 
