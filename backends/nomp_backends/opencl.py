@@ -27,6 +27,7 @@ POCL = "Portable Computing Language"
 @cache
 def _pyopencl() -> ModuleType:
     """pyopencl without its disk caches: the home folder is not ours to fill."""
+    os.environ.setdefault("POCL_SIGFPE_HANDLER", "0")  # PoCL's would hide the program's own divisions by zero
     before = os.environ.get("PYOPENCL_NO_CACHE")
     os.environ["PYOPENCL_NO_CACHE"] = "1"
     try:

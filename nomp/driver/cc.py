@@ -55,8 +55,18 @@ def _run(command: Command, folder: Path) -> int:
         return stages.show(command, compiler, folder)
     if not command.inputs or command.mode == "preprocess":
         return compiler.run((*command.words, *_include_words(command)))
+    _refuse_overwriting(command)
     sources = Sources(command, compiler, folder)
     return _link(sources) if command.mode == "link" else _compile_all(sources)
+
+
+def _refuse_overwriting(command: Command) -> None:
+    """The host compiler, which gets other files, would not notice."""
+    output = command.value("-o")
+    for item in command.inputs if output and os.path.exists(output) else ():
+        if os.path.exists(item.value) and os.path.samefile(item.value, output or ""):
+            step = "name another file after -o"
+            raise error("N502", f"input file '{item.value}' is the same as the output file", help=step)
 
 
 def _compile_all(sources: Sources) -> int:
@@ -121,12 +131,11 @@ def _compile(sources: Sources, unit: Unit, output: str) -> int:
 
 def _compile_words(command: Command, unit: Unit, output: str) -> list[str]:
     step = {"assemble": ["-S", "-o", output], "check": ["-fsyntax-only"]}.get(command.mode, ["-c", "-o", output])
-    folders = [word for folder in unit.folders for word in ("-iquote", folder)]
     # Debuggers shall look for the source where the user has it, and two builds shall give the same object.
     shown = os.path.dirname(unit.path)
     mapped = f"-fdebug-prefix-map={unit.file.parent}/={shown and shown + '/'}"
     given = (*options.compile_words(command), *_include_words(command))
-    return [*folders, mapped, *given, "-x", "c", *step, str(unit.file)]
+    return [mapped, *given, "-x", "c", *step, str(unit.file)]
 
 
 def _dependency_words(sources: Sources, unit: Unit, wanted: Dependencies, output: str) -> list[str]:

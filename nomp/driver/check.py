@@ -10,12 +10,12 @@ import argparse
 import json
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from nomp.dependence import Verdict, reason, verdicts
-from nomp.diagnostics import Diagnostic, NompError
+from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.driver import host, options, report, units
 from nomp.driver.options import Item
 from nomp.frontend.clang import Refused
@@ -62,11 +62,11 @@ class _Judged:
 def _judged(sources: units.Sources, item: Item) -> list[_Judged]:
     """The regions of *item*, by line; what is wrong with the file itself is a region without loops."""
     try:
-        Path(item.value).open("rb").close()
-        files, refused = sources.survey(item)
-    except OSError as reason:
-        problem = Diagnostic("N201", f"cannot read {item.value}: {reason.strerror}", help="check the file's name")
-        return [_Judged(item.value, 0, "", (), (problem,))]
+        if item.language not in ("c", "c-header"):
+            raise error("N503", f"'{item.value}' is no C file", help="name a C file, or a header")
+        files, refused = sources.survey(replace(item, language="c"))
+        if not files and not sources.is_readable(item):
+            raise error("N201", f"'{item.value}' cannot be preprocessed", help="see the compiler's message")
     except NompError as refusal:
         return [_Judged(item.value, 0, "", (), refusal.diagnostics)]
     found = [*map(_judge, units.region_list(files)), *map(_refused, refused)]

@@ -10,6 +10,7 @@ stays in the file too, under ``if (0)``: the host compiler still checks it, and 
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -36,10 +37,10 @@ def rewrite(source: SourceFile, header: Path, copies: Mapping[str, Path]) -> byt
     *header* is ``nomp-pragma.h``.  *copies* gives, for each included header that has directives itself, its rewritten
     copy.
     """
-    top = f'#include "{header}"\n#line 1 {_literal(source.path)}\n'
+    top = f'#include "{header}"\n#line 1 {_literal(source.path)}\n'.encode()
     edits = [(d.begin, d.end, _replacement(source.text, d)) for d in source.directives]
-    edits += [(i.begin, i.end, f'#include "{copies[i.path]}"'.encode()) for i in source.includes]
-    return top.encode() + _splice(source.text, sorted(edits))
+    edits += [(i.begin, i.end, f'#include "{copies.get(i.path, i.path)}"'.encode()) for i in source.includes]
+    return top + _splice(source.text, sorted(edits)).removeprefix(codecs.BOM_UTF8)
 
 
 def _splice(text: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
@@ -79,7 +80,7 @@ def _updates(update: Update, place: str) -> Iterator[str]:
 def _loop(text: bytes, directive: Directive, region: Region) -> bytes:
     """The block that launches *region*, with the loop's own text in it, dead."""
     loop = loop_offset(text, region)
-    parts = (_region(region), *_arguments(region.params), "nomp_pragma_run(&nomp_region_, nomp_args_);")
+    parts = (_region(region), *_arguments(region.params), "nomp_pragma_run(&__nomp_region, __nomp_args);")
     breaks = text.count(b"\n", directive.begin, loop)
     column = loop - text.rfind(b"\n", 0, loop) - 1
     gap = b"\n" * breaks + b" " * column if breaks else b""
@@ -107,11 +108,11 @@ def _arguments(params: tuple[Param, ...]) -> Iterator[str]:
     """Declarations first, then assignments: C89 has that order, and wants constants in an array's initialiser."""
     for number, param in enumerate(params):
         if param.kind == "scalar":
-            yield f"__extension__ {_C_TYPES[param.dtype]} nomp_{number}_ = ({param.host});"
-    yield f"void *nomp_args_[{max(1, len(params))}];"
+            yield f"__extension__ {_C_TYPES[param.dtype]} __nomp_{number} = ({param.host});"
+    yield f"void *__nomp_args[{max(1, len(params))}];"
     for number, param in enumerate(params):
-        value = f"&nomp_{number}_" if param.kind == "scalar" else _address(param.host)
-        yield f"nomp_args_[{number}] = {value};"
+        value = f"&__nomp_{number}" if param.kind == "scalar" else _address(param.host)
+        yield f"__nomp_args[{number}] = {value};"
 
 
 def _address(expression: str) -> str:

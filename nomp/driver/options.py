@@ -119,7 +119,7 @@ class Command:
 def parse(arguments: Sequence[str]) -> Command:
     """Take the words after ``nomp cc`` apart.  `NompError` N502 for a wrong option of ours; others are the host's."""
     own, words = _take_own(arguments)
-    return Command(own, words, tuple(_items(_split_wp(_expand(words)))))
+    return Command(own, words, tuple(_items(_short(_split_wp(_expand(words))))))
 
 
 def _take_own(arguments: Sequence[str]) -> tuple[Own, tuple[str, ...]]:
@@ -190,6 +190,21 @@ def _split_wp(words: Iterator[str]) -> Iterator[str]:
             yield from (parts[1], "-MF", parts[2])
         else:
             yield from parts[1:]
+
+
+_SHORT = {
+    "--assemble": "-S", "--compile": "-c", "--preprocess": "-E", "--output": "-o", "--language": "-x",
+    "--static": "-static", "--shared": "-shared", "--library-directory": "-L", "--dependencies": "-M",
+    "--user-dependencies": "-MM", "--write-dependencies": "-MD", "--write-user-dependencies": "-MMD",
+}  # fmt: skip
+"""gcc's long names of options that we look at."""
+
+
+def _short(words: Iterator[str]) -> Iterator[str]:
+    """The words with short names of options for long ones, and values in words of their own."""
+    for word in words:
+        name, glued, value = word.partition("=")
+        yield from (_SHORT[name], *([value] if glued else ())) if name in _SHORT else (word,)
 
 
 def _items(words: Iterator[str]) -> Iterator[Item]:

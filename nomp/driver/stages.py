@@ -24,15 +24,19 @@ if TYPE_CHECKING:
 
 
 def show(command: Command, compiler: Host, folder: Path) -> int:
-    """Print the stage that the command asks for; always 0.  `NompError` if a file cannot be read so far."""
+    """Print the stage that the command asks for; 1 if the host compiler cannot read a file.
+
+    `NompError` if a file cannot be read so far by nomp.
+    """
     inputs = [item for item in command.inputs if item.language != "object"]
     if not inputs:
         raise error("N502", "--emit needs a C file", help=f"write nomp cc --emit {command.own.emit} FILE.c")
     sources = Sources(command, compiler, folder)
-    files = [file for item in inputs for file in sources.parse(item)]
-    for text in _STAGES[command.own.emit or ""](files):
+    found = {item: sources.parse(item) for item in inputs}
+    readable = [bool(files) or sources.is_readable(item) for item, files in found.items()]
+    for text in _STAGES[command.own.emit or ""]([file for files in found.values() for file in files]):
         print(text)
-    return 0
+    return int(not all(readable))
 
 
 def _pragmas(files: Sequence[SourceFile]) -> Iterator[str]:

@@ -32,11 +32,10 @@ _REFUSED = {"cpp-output": "preprocessed C", "c++": "C++", "c++-cpp-output": "pre
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A rewritten source: *path* as the user spelled it, *file* the new text, *folders* where quoted includes look."""
+    """A rewritten source: *path* as the user spelled it, *file* the new text."""
 
     path: str
     file: Path
-    folders: tuple[str, ...]
 
     @property
     def stem(self) -> str:
@@ -96,6 +95,10 @@ class Sources:
             _refuse_unseen(found, files)
         return files, refused
 
+    def is_readable(self, item: Item) -> bool:
+        """Whether the host compiler can preprocess *item*; if not, it says why."""
+        return self.compiler.run([*self.host_words, "-x", "c", item.value, "-E", "-o", os.devnull]) == 0
+
     @property
     def host_words(self) -> list[str]:
         """The options with which the host compiler reads a source, for runs of its preprocessor alone."""
@@ -130,8 +133,7 @@ class Sources:
         places = {file.path: self._place(file.path) for file in files}
         for file in files:
             places[file.path].write_bytes(emit.rewrite(file, INCLUDE / "nomp-pragma.h", places))
-        folders = tuple(dict.fromkeys(os.path.dirname(file.path) or "." for file in files))
-        return Unit(files[0].path, places[files[0].path], folders)
+        return Unit(files[0].path, places[files[0].path])
 
     def _place(self, path: str) -> Path:
         folder = self.folder / str(self._count)

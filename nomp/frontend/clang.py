@@ -8,6 +8,7 @@ where (`SourceFile`), with a typed `Region` for each annotated loop.  Called by 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from nomp.frontend import clang_scope as scope
 from nomp.frontend.clang_ast import Cursor, SourceText, Unit
 from nomp.frontend.clang_context import position
 from nomp.frontend.clang_headers import counter_name
-from nomp.frontend.clang_pragmas import Found, Scan, scan
+from nomp.frontend.clang_pragmas import Found, Line, Scan, scan
 from nomp.frontend.clang_regions import translate
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_updates import Update, update
@@ -48,7 +49,11 @@ class Directive:
 
 @dataclass(frozen=True, slots=True)
 class Include:
-    """An ``#include`` line, bytes *begin* to *end*, of the user header *path*, which leads to directives."""
+    """An ``#include`` line, bytes *begin* to *end*, of the header *path*.
+
+    It leads to directives, or it is found beside the file that includes it, and nowhere else once that file is a copy
+    in another folder.
+    """
 
     begin: int
     end: int
@@ -57,7 +62,7 @@ class Include:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file with its directives and the ``#include`` lines that lead to more of them, both by offset."""
+    """A file with its directives and the ``#include`` lines that a copy of it needs changed, both by offset."""
 
     path: str
     text: bytes
@@ -105,7 +110,9 @@ def survey(
         refused += (Refused(source.path, line, (problem,)) for line, problem in _from_macros(unit, source, macros))
         directives = _directives(unit, source, scans[source.path], refused)
         files[source.path] = SourceFile(source.path, source.data, directives, ())
-    return _with_includes(unit, files, scans), tuple(refused)
+    leading = _leading(unit, files)
+    refused += _out_of_place(unit, files, scans, leading)
+    return _with_includes(unit, files, scans, leading), tuple(refused)
 
 
 def _active(unit: Unit, source: SourceText, found: Scan) -> list[Found]:
@@ -261,28 +268,73 @@ def _expanded(name: str, macros: dict[str, str], seen: set[str]) -> str:
     return " ".join([macros[name], *(_expanded(word, macros, seen) for word in inner)])
 
 
-def _with_includes(unit: Unit, files: dict[str, SourceFile], scans: dict[str, Scan]) -> tuple[SourceFile, ...]:
-    """The main file and the headers that lead to directives, each with its ``#include`` lines that do."""
+def _leading(unit: Unit, files: dict[str, SourceFile]) -> dict[str, list[tuple[int, str]]]:
+    """The main file and the headers that lead to directives, each with its ``#include`` lines that do, by offset."""
     leading = {path for path, file in files.items() if file.directives}
     edges = _edges(unit) if leading - {unit.main.path} else []
     while grown := {outer for outer, _, inner in edges if inner in leading and outer in files} - leading:
         leading |= grown
+    return {
+        path: [(offset, inner) for outer, offset, inner in edges if outer == path and inner in leading]
+        for path in files
+        if path == unit.main.path or path in leading
+    }
+
+
+def _out_of_place(
+    unit: Unit, files: dict[str, SourceFile], scans: dict[str, Scan], leading: dict[str, list[tuple[int, str]]]
+) -> Iterator[Refused]:
+    """What is wrong with headers that have directives: a copy of them would not be compiled, or mean something else."""
+    reached, left = set(), [unit.main.path]
+    while left:
+        path = left.pop()
+        reached.add(path)
+        left += (inner for _, inner in leading.get(path, ()) if inner not in reached)
+    for path in leading:
+        source = unit.sources[path]
+        if path not in reached and files[path].directives:
+            span = files[path].directives[0].span
+            advice = "include it in the source, instead of with -include"
+            problem = Diagnostic("N503", "nomp pragma in a header that no '#include' line leads to", span, help=advice)
+            yield Refused(path, span.line, (problem,))
+        for line in scans[path].lines if path != unit.main.path else ():
+            if line.name == "include_next":
+                span, advice = source.span(line.begin, line.end), "move the pragmas to another header"
+                problem = Diagnostic("N503", "'#include_next' in a header with nomp pragmas", span, help=advice)
+                yield Refused(path, span.line, (problem,))
+
+
+def _with_includes(
+    unit: Unit, files: dict[str, SourceFile], scans: dict[str, Scan], leading: dict[str, list[tuple[int, str]]]
+) -> tuple[SourceFile, ...]:
+    """The *leading* files with their ``#include`` lines."""
     result = []
-    for path, file in files.items():
-        if path == unit.main.path or path in leading:
-            includes = tuple(
-                Include(line.begin, line.end, inner)
-                for outer, offset, inner in edges
-                for line in scans[path].lines
-                if outer == path and inner in leading and line.begin <= offset < line.end
-            )
-            result.append(replace(file, includes=includes))
+    edges = _edges(unit)
+    for path, found in leading.items():
+        lines = [line for line in scans[path].lines if line.name == "include"]
+        inner = {line: name for offset, name in found for line in lines if line.begin <= offset < line.end}
+        meant = [(offset, name) for outer, offset, name in edges if outer == path]
+        beside = {line: name for line in lines if line not in inner and (name := _beside(path, line, meant))}
+        includes = tuple(Include(line.begin, line.end, name) for line, name in (inner | beside).items())
+        result.append(replace(files[path], includes=includes))
     return tuple(result)
+
+
+def _beside(path: str, line: Line, meant: list[tuple[int, str]]) -> str | None:
+    """The file in the folder of *path* that the ``#include`` of *line* means, if there is one."""
+    folder, quoted = os.path.dirname(path), re.match(r'\s*"([^"\n]+)"', line.text)
+    if quoted:
+        found = os.path.join(folder, quoted[1])
+        return os.path.abspath(found) if os.path.isfile(found) else None
+    if re.match(r"\s*<", line.text):
+        return None
+    names = (os.path.abspath(name) for offset, name in meant if line.begin <= offset < line.end)  # of a macro
+    return next((name for name in names if name.startswith(os.path.join(os.path.abspath(folder), ""))), None)
 
 
 def _edges(unit: Unit) -> list[tuple[str, int, str]]:
     """Each ``#include`` line as file, offset, included file: also those that ``#pragma once`` makes empty."""
-    directives = [c for c in unit.tree.cursor.get_children() if c.kind == CursorKind.INCLUSION_DIRECTIVE]
+    directives = [c for c in ast.children(unit.tree.cursor) if c.kind == CursorKind.INCLUSION_DIRECTIVE]
     found = [(c.location.file, c.location.offset, c.get_included_file()) for c in directives]
     return [(outer.name, offset, inner.name) for outer, offset, inner in found if outer and inner]
 

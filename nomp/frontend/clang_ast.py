@@ -196,7 +196,7 @@ def _unit(main: SourceText, tree: Any, sources: dict[str, SourceText]) -> Unit:
     found: dict[CursorKind, list[Cursor]] = {
         CursorKind.FUNCTION_DECL: [], CursorKind.VAR_DECL: [], CursorKind.MACRO_INSTANTIATION: []
     }  # fmt: skip
-    for cursor in tree.cursor.get_children():
+    for cursor in children(tree.cursor):
         if cursor.kind in found:
             found[cursor.kind].append(cursor)
     functions, expansions = (
@@ -251,15 +251,35 @@ def _span(sources: dict[str, SourceText], found: Any) -> Span | None:
 
 
 def children(cursor: Cursor) -> list[Cursor]:
-    """The direct children of *cursor*."""
-    return list(cursor.get_children())
+    """The direct children of *cursor*.
+
+    Not by the binding's `get_children`: what is raised in its callback, as by Ctrl-C, would be printed and forgotten,
+    and with it the children that follow.
+    """
+    found: list[Cursor] = []
+    raised: list[BaseException] = []
+
+    def visit(child: Cursor, _parent: Cursor, _data: Any) -> int:
+        try:
+            child._tu = cursor._tu
+            found.append(child)
+        except BaseException as problem:  # re-raised below
+            raised.append(problem)
+            return 0  # stop
+        return 1  # go on
+
+    stopped = cindex.conf.lib.clang_visitChildren(cursor, cindex.callbacks["cursor_visit"](visit), None)
+    if stopped:  # without a reason, if Ctrl-C came before the first line of `visit`
+        raise next(iter(raised), KeyboardInterrupt())
+    return found
 
 
 def walk(cursor: Cursor) -> Iterator[Cursor]:
     """*cursor* and everything under it, in source order."""
-    yield cursor
-    for child in cursor.get_children():
-        yield from walk(child)
+    left = [cursor]
+    while left:
+        yield (found := left.pop())
+        left += reversed(children(found))
 
 
 def begin(cursor: Cursor) -> int:

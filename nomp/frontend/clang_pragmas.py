@@ -7,6 +7,7 @@ lines are understood; whether the preprocessor takes a line or skips it is not t
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,7 +77,8 @@ def scan(data: bytes) -> Scan:
     code: list[_Token] = []  # the tokens of the program itself
     directive: list[_Token] = []
     fresh = True
-    for token in [*_tokens(data, 0, len(data)), _Token("newline", len(data), len(data), b"")]:
+    first = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    for token in [*_tokens(data, first, len(data)), _Token("newline", len(data), len(data), b"")]:
         if token.kind == "newline":
             if directive:
                 _close(data, directive, lines, pragmas)

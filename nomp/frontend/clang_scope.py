@@ -61,7 +61,7 @@ def sites(unit: Unit, source: SourceText, begin: int, end: int) -> list[Site]:
 
 def _around(source: SourceText, cursor: Cursor, offset: int) -> Iterator[Cursor]:
     yield cursor
-    for child in cursor.get_children():
+    for child in ast.children(cursor):
         if ast.begin(child) < offset < ast.end(child) and ast.within(child, source):
             yield from _around(source, child, offset)
             return

@@ -61,8 +61,17 @@ def _section(section: Section, visible: dict[str, Cursor], macros: frozenset[str
         raise error("N217", f"there is no variable '{root}' here", section.span, help=advice)
     if section.start is None:
         return _bare(section, visible.get(root))
-    end = section.end if section.end is not None else f"({section.start}) + ({section.length})"
+    _refuse_effects(section)
+    end = section.end if section.end is not None else f"(__PTRDIFF_TYPE__)({section.start}) + ({section.length})"
     return UpdateSection(section.base, section.start, end)
+
+
+def _refuse_effects(section: Section) -> None:
+    """Refuse bounds that change variables: a compiler without nomp would not evaluate them."""
+    text = " ".join(filter(None, (section.start, section.end, section.length)))
+    if re.search(r"\+\+|--|(?<![=!<>])=(?!=)", re.sub(r"'(\\.|[^'])'|\"(\\.|[^\"])*\"", "", text)):
+        advice = "change the variable in a statement of its own, before the pragma"
+        raise error("N106", f"a bound of '{section.base}' changes a variable", section.span, help=advice)
 
 
 def _bare(section: Section, root: Cursor | None) -> UpdateSection:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from commands import NOMP_CC
+from commands import NOMP_CC, run, succeed
 from compiling import FOO, MAIN, dynamic, nomp_cc, symbols
+
+from nomp.driver import cli
 
 
 def test_headers_with_regions(project: Path) -> None:
@@ -95,3 +98,88 @@ def test_pragmas_in_cpp_and_its_headers(project: Path, capfd: pytest.CaptureFixt
     assert nomp_cc("-c plain.cpp") == 0
     assert nomp_cc("-c user.cpp") == 1
     assert "k.h:2:1: error: nomp pragma in C++" in capfd.readouterr().err
+
+
+def test_quoted_includes_mean_what_they_meant(project: Path) -> None:
+    """A header beside the source wins for the source alone; one of another folder finds its own first."""
+    files = {
+        "lib/z.h": '#include "config.h"\nstatic int z(void) { return CONFIG; }\n',
+        "lib/k.h": '#include "b.h"\nstatic inline void k(int *a) {\n#pragma nomp for\n'
+        "  for (int i = 0; i < 3; i++)\n    a[i] = B;\n}\nstatic int b(void) { return B; }\n",
+        "cfg/config.h": "#define CONFIG 2\n",
+        "cfg/b.h": "#define B 4\n",
+        "src/config.h": "#undef CONFIG\n#define CONFIG 100\n",
+        "src/b.h": "#define B 200\n",
+        "src/named.h": "#define NAMED 7\n",
+        "src/main.c": '#include <stdio.h>\n#include "../lib/z.h"\n#include "../lib/k.h"\n#include "config.h"\n'
+        '#define HERE "named.h"\n#include HERE\nint main(void) {\n  int a[3];\n#pragma nomp sync\n'
+        '  printf("%d %d %d %d\\n", z(), b(), CONFIG, NAMED);\n  return a != 0 ? 0 : (k(a), 0);\n}\n',
+    }
+    for name, text in files.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text)
+    words = ["-Ilib", "-Icfg", "src/main.c"]
+    plain, ours = project / "plain", project / "ours"
+    succeed("gcc", "-Wno-unknown-pragmas", *words, "-o", plain)
+    succeed(*NOMP_CC, "-DNOMP", *words, "-o", ours)
+    expected = succeed(plain).stdout
+    started = run(ours, env=os.environ | {"NOMP_ON_ERROR": "continue"})
+    assert (expected, started.stdout) == ("2 4 100 7\n", "2 4 100 7\n")
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "message"),
+    [
+        ("#pragma nomp sync\n", "-include k.h", "nomp pragma in a header that no '#include' line leads to [N503]"),
+        ("#include_next <k.h>\n", "-I.", "'#include_next' in a header with nomp pragmas [N503]"),
+    ],
+)
+def test_headers_of_which_no_copy_can_be_compiled(
+    header: str, options: str, message: str, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own = "static inline void s(void) {\n#pragma nomp sync\n}\n"
+    (project / "k.h").write_text(f"#pragma once\n{header if 'next' in header else ''}{own}")
+    (project / "next").mkdir()
+    (project / "next" / "k.h").write_text("int next;\n")
+    (project / "user.c").write_text(("" if "-include" in options else '#include "k.h"\n') + "int x;\n")
+    assert nomp_cc(f"{options} -Inext -c user.c") == 1
+    assert message in capfd.readouterr().err
+    assert not Path("user.o").exists()
+
+
+@pytest.mark.parametrize(
+    "options", ["foo.c -o foo.c", "-c foo.c -o ./foo.c", "-S foo.c -ofoo.c", "--output=foo.c foo.c"]
+)
+def test_a_source_is_not_overwritten(options: str, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert nomp_cc(options) == 1
+    assert "input file 'foo.c' is the same as the output file [N502]" in capfd.readouterr().err
+    assert (project / "foo.c").read_text() == FOO
+
+
+@pytest.mark.parametrize("options", ["--compile --output=a.o", "--compile --output a.o", "-c --language=c -o a.o"])
+def test_long_options(options: str, project: Path) -> None:
+    assert nomp_cc(f"{options} foo.c") == 0
+    assert "nomp_pragma_run" in symbols("a.o")
+
+
+def test_a_byte_order_mark(project: Path) -> None:
+    (project / "foo.c").write_bytes(b"\xef\xbb\xbf" + FOO.encode())
+    assert nomp_cc("-Werror -c foo.c") == 0
+
+
+def test_names_of_the_program_stay_its_own(project: Path) -> None:
+    (project / "names.c").write_text(
+        "#include <stdio.h>\nint main(void) {\n  int nomp_0_ = 40, nomp_1_ = 5, nomp_args_ = 1, nomp_region_ = 2;\n"
+        "  int a[3] = {0};\n#pragma nomp init(0, 0)\n#pragma nomp update(to : a)\n#pragma nomp for\n"
+        "  for (int i = 0; i < nomp_args_ + nomp_region_; i++)\n    a[i] = nomp_0_ + nomp_1_;\n"
+        '#pragma nomp update(from : a)\n  printf("%d %d\\n", a[0], a[2]);\n  return 0;\n}\n'
+    )
+    assert nomp_cc("names.c -o names") == 0
+    assert succeed(project / "names").stdout == "45 45\n"
+
+
+def test_a_failed_preprocessor_is_a_failure(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "gone.c").write_text('#include "gone.h"\n#pragma nomp sync\n')
+    for words in (["check", "gone.c"], ["check", "--bogus", "foo.c"], ["cc", "--emit=c", "gone.c"], ["check", "a.out"]):
+        assert cli.main(words) == 1
+        assert "rror: " in capfd.readouterr().err

@@ -26,7 +26,7 @@ struct nomp_region {
 
 /* The region of one pragma, as a variable of the block that launches it. */
 #define NOMP_REGION(json, file, line) \
-  __extension__ static struct nomp_region nomp_region_ = {json, file, line, -1}
+  __extension__ static struct nomp_region __nomp_region = {json, file, line, -1}
 
 /* #pragma nomp init(argc, argv) */
 void nomp_pragma_init(int argc, const char **argv, const char *file, int line);
