@@ -42,6 +42,13 @@ def _switch(text: str) -> bool:
     return values[text.lower()]
 
 
+def _folder(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # the home folder of a user that does not exist
+        raise ValueError(text) from None
+
+
 def _choice(*words: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         if text not in words:
@@ -53,7 +60,7 @@ def _choice(*words: str) -> Callable[[str], str]:
 
 NUMBER = Kind("an integer, 0 or more", _number)
 SWITCH = Kind("0 or 1", _switch)
-FOLDER = Kind("a folder", lambda text: Path(text).expanduser())
+FOLDER = Kind("a folder", _folder)
 TEXT = Kind("a name", str)
 LOWER = Kind("a name", str.lower)
 ON_ERROR = Kind("exit or continue", _choice("exit", "continue"))
@@ -114,10 +121,18 @@ def load(argv: Sequence[str] = (), environ: Mapping[str, str] | None = None, sta
     """
     environ = os.environ if environ is None else environ
     warnings: list[Diagnostic] = []
-    values: dict[str, Any] = _from_pyproject((start or Path.cwd()).absolute(), warnings)
+    values: dict[str, Any] = _from_pyproject((start or _here()).absolute(), warnings)
     values |= _from_command_line(argv, warnings)
     values |= _from_environment(environ)
     return Settings(**values, warnings=tuple(warnings))
+
+
+def _here() -> Path:
+    """The current folder, or the root where that has been deleted."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path("/")
 
 
 def debugging() -> bool:

@@ -126,7 +126,10 @@ def _compile(sources: Sources, unit: Unit, output: str) -> int:
     wanted = options.dependencies(command)
     if status or wanted is None:
         return status
-    return sources.compiler.run(_dependency_words(sources, unit, wanted, output))
+    status = sources.compiler.run(_dependency_words(sources, unit, wanted, output))
+    if status and command.mode != "check":
+        Path(output).unlink(missing_ok=True)  # or the next make would take it for finished
+    return status
 
 
 def _compile_words(command: Command, unit: Unit, output: str) -> list[str]:

@@ -81,7 +81,10 @@ def find(named: str | None, dry_run: bool = False) -> Host:
                     help="name the real compiler: --cc gcc, or NOMP_CC=gcc in the environment")  # fmt: skip
     choice = named or os.environ.get("NOMP_CC")
     if choice:
-        words = tuple(shlex.split(choice))
+        try:
+            words = tuple(shlex.split(choice))
+        except ValueError as reason:
+            raise _missing(f"host compiler '{choice}' cannot be read: {reason}") from None
         if not words or shutil.which(words[0]) is None:
             raise _missing(f"host compiler '{choice}' was not found")
         return Host(words, dry_run)

@@ -164,20 +164,24 @@ def _checked(name: str, value: str | None) -> str:
 def _expand(words: Sequence[str], depth: int = 0) -> Iterator[str]:
     """Replace each ``@file`` by the words in the file, as gcc does; one that cannot be read stays a word."""
     for word in words:
-        text = _response(word) if depth < 20 else None
-        if text is None:
+        found = _response(word) if depth < 20 else None
+        if found is None:
             yield word
         else:
-            yield from _expand(shlex.split(text), depth + 1)
+            yield from _expand(found, depth + 1)
 
 
-def _response(word: str) -> str | None:
+def _response(word: str) -> list[str] | None:
+    """The words in the file that ``@file`` names; None for any other word."""
     if not word.startswith("@"):
         return None
     try:
-        return Path(word[1:]).read_text()
+        return shlex.split(os.fsdecode(Path(word[1:]).read_bytes()))
     except OSError:
         return None
+    except ValueError as reason:
+        step = "close the quotation marks in the file"
+        raise error("N502", f"response file '{word[1:]}' cannot be read: {reason}", help=step) from None
 
 
 def _split_wp(words: Iterator[str]) -> Iterator[str]:

@@ -81,6 +81,9 @@ class Sources:
         if item.language != "c" or item.value == "-":
             self._refuse_pragmas(item)
             return (), ()
+        if Path(item.value).is_fifo():
+            step = "write it to a file first, or give it to the compiler as '-'"
+            raise error("N503", f"'{item.value}' is a pipe, which can be read only once", help=step)
         found = self.compiler.pragmas([*self.host_words, "-x", "c", item.value])
         for sight in found:
             if sight.in_system_header:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from zlib import crc32
 
 import loopy as lp
 from pymbolic import var
@@ -50,13 +51,19 @@ _PATTERNS = re.compile(
 )
 
 
+_LONGEST = 200
+"""PoCL stops the program at names of 255 characters and more, which it makes file names of."""
+
+
 def is_taken(name: str) -> bool:
     """Whether *name* means something else in a device language."""
     return name in _WORDS or name.removesuffix("f") in MATH or bool(_PATTERNS.fullmatch(name))
 
 
 def entry_name(name: str) -> str:
-    """*name*, or a variation of it that is free, for an entry point."""
+    """*name*, or a variation of it that is free and not too long, for an entry point."""
+    if len(name) > _LONGEST:
+        name = f"{name[:_LONGEST]}_{crc32(name.encode()):x}"
     while is_taken(name) or name in lp.PyOpenCLTarget().get_device_ast_builder().known_callables:
         name += "_"
     return name

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,6 +49,7 @@ class Session:
         self._backends = backends
         self._kernels: list[Kernel] = []
         self._context: Context | None = None
+        self._owner = 0  # the process that has the device: its threads are not there after fork
 
     def init(self, settings: Settings) -> None:
         """Open the device that *settings* name.
@@ -60,6 +62,7 @@ class Session:
                 raise error("N601", "nomp is already initialized", help=step)
             _show(settings.warnings, settings)
             device = open_device(settings, self._backends())
+            self._owner = os.getpid()
             self._context = Context(
                 device, AddressMap(device), self._compiler(device.info, settings), _judge(settings)
             )  # fmt: skip
@@ -127,6 +130,9 @@ class Session:
         if self._context is None:
             step = "start nomp first: add '#pragma nomp init(argc, argv)' at the beginning of main"
             raise error("N602", "nomp is not initialized", span, help=step)
+        if self._owner != os.getpid():
+            step = "start nomp in the child, after fork, and not before"
+            raise error("N602", "nomp was initialized by the parent process", span, help=step)
         return self._context
 
     def _compiler(

@@ -183,3 +183,31 @@ def test_a_failed_preprocessor_is_a_failure(project: Path, capfd: pytest.Capture
     for words in (["check", "gone.c"], ["check", "--bogus", "foo.c"], ["cc", "--emit=c", "gone.c"], ["check", "a.out"]):
         assert cli.main(words) == 1
         assert "rror: " in capfd.readouterr().err
+
+
+def test_a_pipe_can_be_read_only_once(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe.c")
+    assert nomp_cc("-c pipe.c") == 1
+    assert "'pipe.c' is a pipe, which can be read only once [N503]" in capfd.readouterr().err
+
+
+def test_dependencies_that_cannot_be_written_leave_no_object(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert nomp_cc("-MMD -MF nowhere/foo.d -c foo.c") != 0
+    assert "nowhere/foo.d" in capfd.readouterr().err
+    assert not Path("foo.o").exists()
+
+
+def test_a_response_file_with_an_open_quotation_mark(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "words").write_text("-DX='1 foo.c")
+    assert nomp_cc("@words") == 1
+    assert "response file 'words' cannot be read: No closing quotation [N502]" in capfd.readouterr().err
+
+
+def test_a_kernel_with_a_very_long_name(project: Path) -> None:
+    name = "k" * 300
+    text = MAIN.replace("{ printf", "{ int a[9]; RUN printf").replace("foo(0, 0) * 0 + 7", "a[8]")
+    run_it = f'\n#pragma nomp init(0, 0)\n#pragma nomp update(alloc : a)\n#pragma nomp for name("{name}")\n'
+    run_it += "for (int i = 0; i < 9; i++) a[i] = i;\n#pragma nomp update(from : a)\n"
+    (project / "long.c").write_text(text.replace("RUN", run_it))
+    assert nomp_cc("long.c -o long") == 0
+    assert succeed(project / "long").stdout == "8\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import sys
 import threading
@@ -172,6 +173,16 @@ session.update(a.ctypes.data, 0, 10, 8, 2)
 """
     run = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_a_forked_process_has_no_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Bench().init()
+    a = np.zeros(4)
+    parent = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: parent + 1)
+    assert "nomp was initialized by the parent process [N602]" in refusal(session.update, a.ctypes.data, 0, 4, 8, TO)
+    monkeypatch.undo()
+    session.finalize()
 
 
 def test_importing_the_session_imports_no_compiler() -> None:
