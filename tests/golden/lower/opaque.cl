@@ -28,12 +28,16 @@ static int nomp_table(int x)
 #define lid(N) ((long) get_local_id(N))
 #define gid(N) ((long) get_group_id(N))
 
-__kernel void __attribute__ ((reqd_work_group_size(1, 1, 1))) opaque(long const n, __global int *out)
+__kernel void __attribute__ ((reqd_work_group_size(1, 1, 1))) opaque(long const _trips, long const _share, long const _items, __global int *out)
 {
+  long i_lb;
+  long i_ub;
   int steps;
   int t;
 
-  for (long i = 0; i <= -1 + n; ++i)
+  i_lb = gid(0) * _share;
+  i_ub = ((gid(0) * _share + _share < _trips) ? gid(0) * _share + _share : _trips);
+  for (long i = i_lb; i <= -1 + i_ub; ++i)
   {
     steps = 0;
     t = out[i];
