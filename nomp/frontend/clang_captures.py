@@ -32,8 +32,8 @@ class Uses:
     """What the statements of a region, and the functions whose text stands in for their call, mention.
 
     *counters* are the variables that loops count with but do not declare in their header, *strays* those that are
-    used outside such loops too.  *records* are the pointers to structs that are subscripted or moved; *foreign* the
-    paths that functions mention, with the place of the mention.
+    used outside such loops too, *addressed* those whose address is taken.  *records* are the pointers to structs that
+    are subscripted or moved; *foreign* the paths that functions mention, with the place of the mention.
     """
 
     declared: set[Key] = field(default_factory=set)
@@ -42,6 +42,7 @@ class Uses:
     written: dict[Key, Cursor] = field(default_factory=dict)
     counters: set[Key] = field(default_factory=set)
     strays: set[Key] = field(default_factory=set)
+    addressed: set[Key] = field(default_factory=set)
     records: set[Key] = field(default_factory=set)
     calling: list[Cursor] = field(default_factory=list)
 
@@ -78,6 +79,9 @@ def _visit(ctx: Context, cursor: Cursor, uses: Uses, around: tuple[Key | None, .
     if counter:
         uses.counters.add(counter)
     _note_write(cursor, uses, counting=counter is not None)
+    if cursor.kind == CursorKind.UNARY_OPERATOR and ast.operator(cursor) == "&":
+        taken = path_of(ast.children(cursor)[0])
+        uses.addressed |= {taken.key} if taken is not None else set()
     if cursor.kind == CursorKind.CALL_EXPR:
         _visit_callee(ctx, cursor, uses)
     for child in ast.children(cursor):
@@ -102,6 +106,7 @@ def _visit_callee(ctx: Context, call: Cursor, uses: Uses) -> None:
     uses.written = {**dict.fromkeys(inside.written, call), **uses.written}
     uses.counters |= inside.counters
     uses.strays |= inside.strays
+    uses.addressed |= inside.addressed
     uses.records |= inside.records
 
 
@@ -178,6 +183,7 @@ def note(ctx: Context, uses: Uses) -> None:
     ctx.counted = uses.counters - ctx.plain
     ctx.written = (set(uses.written) | uses.counters) - ctx.counted
     ctx.records = uses.records
+    ctx.addressed = uses.addressed
 
 
 def _refuse_hidden(ctx: Context, cursor: Cursor, path: Path, visible: dict[str, Cursor]) -> None:
@@ -234,6 +240,8 @@ def capture_path(ctx: Context, cursor: Cursor, path: Path, site: Site) -> None:
     kind: ParamKind = "table" if is_table(path, layout) else "array"
     param = Param(ctx.names.unique(path.name), layout.dtype, kind, path.host, (None,), place=ctx.place(cursor))
     ctx.params[path.key] = param
+    if path.union:
+        ctx.unions.add(path.key)
     ctx.params[path.key] = replace(param, shape=_shape(ctx, cursor, path, layout, site))
 
 

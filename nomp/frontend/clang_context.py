@@ -63,7 +63,8 @@ class Context:
     *params* are by what they stand for in the host program, *fields* the struct members behind some of them.  *locals*
     has each variable declared in the region (None where its declaration was refused), *structs* are those that are
     structs, *aliases* has the pointers with what they point to, *spots* those to structs, *values* the parameters of an
-    inlined function with what they are given.  *records* are the pointers to structs that are used as arrays.
+    inlined function with what they are given.  *records* are the pointers to structs that are used as arrays,
+    *addressed* the variables whose address is taken, *unions* the arrays that share their memory in a union.
 
     *plain* are the counters that must be variables, which the header of their loop assigns; *counted* are the other
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
@@ -89,6 +90,8 @@ class Context:
     counters: dict[Key, Local] = field(default_factory=dict)
     written: set[Key] = field(default_factory=set)
     records: set[Key] = field(default_factory=set)
+    addressed: set[Key] = field(default_factory=set)
+    unions: set[Key] = field(default_factory=set)
     hoisted: list[Stmt] | None = None
     inline: Callable[[Cursor, Cursor], Expr | None] | None = None
     store: Callable[[Cursor], Expr] | None = None

@@ -22,7 +22,7 @@ from nomp.frontend.clang_captures import may_change
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_expressions import location, value
 from nomp.frontend.clang_headers import assigned, parts
-from nomp.frontend.clang_loops import Counter, Header, header
+from nomp.frontend.clang_loops import Counter, Header, header, may_leave_type
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import (
@@ -66,7 +66,9 @@ def for_(writer: Writer, cursor: Cursor) -> Statements:
         return _counted(writer, cursor, found)
     reset = _mark(writer.ctx)
     try:
-        return _counted(writer, cursor, header(writer.ctx, cursor))
+        found = header(writer.ctx, cursor)
+        if not may_leave_type(found):
+            return _counted(writer, cursor, found)
     except NompError as problem:
         if not problem.diagnostics or problem.diagnostics[0].code not in _ODD_HEADER:
             raise
@@ -125,7 +127,7 @@ def _with_variable(writer: Writer, cursor: Cursor, loop: For) -> Statements:
 def _refuse_other_changes(ctx: Context, cursor: Cursor, found: Header) -> None:
     """Refuse loops whose counter is another loop's, or changes in the body."""
     counter = found.counter
-    if counter.key in ctx.counters:
+    if counter.key in ctx.counters or counter.key in ctx.addressed:
         raise _changes(ctx, cursor, counter.name)
     for inner in ast.walk(found.body):
         if may_change(inner, counter.key):

@@ -20,9 +20,9 @@ from nomp.arithmetic import cast
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
-from nomp.frontend.clang_callees import is_variadic
+from nomp.frontend.clang_callees import inlined, is_variadic
 from nomp.frontend.clang_calls import is_math, refuse_recursion
-from nomp.frontend.clang_captures import note, uses_of
+from nomp.frontend.clang_captures import note, uses_of, written_by
 from nomp.frontend.clang_context import Again, Context, Local
 from nomp.frontend.clang_expressions import pointee, spot_of_pointer, value
 from nomp.frontend.clang_records import Spot
@@ -112,7 +112,7 @@ def inliner(writer: Writer) -> Callable[[Cursor, Cursor], Expr | None]:
         if last is not None and result is None:
             statements.append(last)
         returned = ast.children(result)[0] if result is not None and ast.children(result) else None
-        if returned is not None and not statements:
+        if returned is not None and not statements and not _changes(returned):
             return _expression(writer, call, function, returned)
         if ctx.hoisted is None:
             advice = "call it in a statement of its own first, and use the value"
@@ -121,6 +121,17 @@ def inliner(writer: Writer) -> Callable[[Cursor, Cursor], Expr | None]:
         return _statements(writer, call, function, statements, returned)
 
     return inline
+
+
+def _changes(returned: Cursor, calling: tuple[Cursor, ...] = ()) -> bool:
+    """Whether computing *returned* changes anything, also in functions whose text stands in for their call."""
+    for inner in ast.walk(returned):
+        callee = inlined(inner) if inner.kind == CursorKind.CALL_EXPR else None
+        if written_by(inner) is not None:
+            return True
+        if callee is not None and callee not in calling and _changes(ast.children(callee)[-1], (*calling, callee)):
+            return True
+    return False
 
 
 def _refuse_parameters(ctx: Context, call: Cursor, function: Cursor) -> None:

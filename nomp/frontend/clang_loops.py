@@ -21,6 +21,7 @@ from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_types import dtype_of
 from nomp.loops import MIRRORED
 from nomp.region import Const, Expr, Relation, Unary
+from nomp.walks import walk_expr
 
 _FORM = "write it as for (int i = lower; i < upper; i += step)"
 _ONE = "keep one counter, and compute the other variable from it in the body"
@@ -75,10 +76,25 @@ def header(ctx: Context, loop: Cursor) -> Header:
     return found
 
 
+def may_leave_type(found: Header) -> bool:
+    """Whether the counter may wrap around in its type before it passes the bound, as far as the header tells.
+
+    A signed counter of 32 bits or more may not, in C.  One that is unsigned, with a step that is a variable, or narrow,
+    with a step that is not 1, is counted on only where the step cannot lead away from the bound or beyond the type.
+    """
+    dtype, step = found.counter.dtype, found.step
+    narrow = bits(dtype) < 32
+    if isinstance(step, Const):
+        return narrow and abs(step.value) != 1
+    negative = any(is_signed(part.dtype) for part in walk_expr(step) if not isinstance(part, Const))
+    grows = not negative and found.relation in ("<", "<=")
+    return narrow or (not is_signed(dtype) and not grows)
+
+
 def _may_wrap(found: Header) -> bool:
     """Whether the counter may step over its type's end on the way to ``!=``; wide ones never get there in practice."""
     dtype, down = found.counter.dtype, isinstance(found.step, Const) and found.step.value < 0
-    if found.relation != "!=" or is_signed(dtype):
+    if found.relation != "!=" or (is_signed(dtype) and bits(dtype) >= 32):
         return False
     start, end = (found.upper, found.lower) if down else (found.lower, found.upper)
     if isinstance(start, Const) and isinstance(end, Const):

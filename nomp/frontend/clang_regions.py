@@ -64,6 +64,7 @@ def _translate(
     functions = tuple(callees.functions.values())
     region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body, functions=functions)
     _refuse_shared_members(ctx, region)
+    _refuse_shared_arrays(ctx, region)
     if not ctx.failed:
         _keep_last_values(ctx, region)
         region = _with_clauses(ctx, region, clauses)
@@ -85,6 +86,17 @@ def _refuse_shared_members(ctx: Context, region: Region) -> None:
                     advice = "copy one of the two to a variable before the loop"
                     message = f"'{param.variable}' may be an element of the array that the loop uses"
                     raise error("N211", message, region.span(param.place), help=advice)
+
+
+def _refuse_shared_arrays(ctx: Context, region: Region) -> None:
+    """Refuse several arrays in unions, one of them written: device compilers take those of two types for distinct."""
+    arrays = [region.param(ctx.params[key].name) for key in ctx.unions]
+    written = [param for param in arrays if param.writes]
+    if len(arrays) > 1 and written:
+        with ctx.collecting():
+            message = f"'{written[0].variable}', a member of a union, is written"
+            advice = "use one member of the union alone, or arrays of their own"
+            raise error("N211", message, region.span(written[0].place), help=advice)
 
 
 def _keep_last_values(ctx: Context, region: Region) -> None:

@@ -107,8 +107,8 @@ class Kernel:
         """Launch with one host address for each parameter.
 
         Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays, N610 for
-        the addresses, N612 for a division by zero, N403 for a schedule that is wrong for the scalars, N521 and the
-        pipeline's for the first launch of a variant, N611.
+        the addresses, N612 for a division by zero, N617 for a counter that wraps around, N403 for a schedule that is
+        wrong for the scalars, N521 and the pipeline's for the first launch of a variant, N611.
         """
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
@@ -184,6 +184,7 @@ class Kernel:
             counters = tuple(self._final_counters(scalars))
             with driver_errors(f"preparing '{self.region.name}'", self.span):
                 buffers = {cell.param.name: cell.buffer(context.device) for cell in self._cells}
+                self._check_header(scalars)
                 idle = self._is_idle(scalars)
                 launches = () if idle else self._bind(context, scalars, pointers, entries, buffers)
         except ZeroDivisionError as reason:
@@ -197,6 +198,13 @@ class Kernel:
         for position, param in self._counters:
             if param.name in final:
                 yield position, _bytes(final[param.name], param.dtype)
+
+    def _check_header(self, scalars: Mapping[str, Number]) -> None:
+        loop = ranges.wrapping(self.region, scalars)
+        if loop is not None:
+            message = f"the counter of loop '{loop.iname}' leaves its type '{loop.dtype}' before it passes the bound"
+            step = f"use a wider or a signed counter, or check the step before; the values are {_listed(scalars)}"
+            raise error("N617", message, self.span, help=step)
 
     def _is_idle(self, scalars: Mapping[str, Number]) -> bool:
         """Whether no loop of the region runs at all, whatever is mapped."""

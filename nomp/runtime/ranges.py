@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from nomp.affine import preserves_value
-from nomp.arithmetic import Number, evaluate, is_float, is_signed, limits
-from nomp.loops import last_value, signed_step, trip_count
+from nomp.arithmetic import Number, evaluate, is_float, is_launch_expr, is_signed, limits
+from nomp.loops import last_value, signed_step, starts, trip_count
 from nomp.region import Binary, Cast, Const, Expr, For, Region, Stmt, Unary, Var
 from nomp.walks import bodies, loads, walk, walk_expr
 
@@ -138,6 +138,26 @@ def _combine(op: str, left: Interval | None, right: Interval | None) -> Interval
         return left[0] - right[1], left[1] - right[0]
     corners = [a * b for a in left for b in right]
     return min(corners), max(corners)
+
+
+def wrapping(region: Region, env: Mapping[str, Number]) -> For | None:
+    """The loop that *region* is, if its counter leaves its type, or int64, before it passes the bound."""
+    loop = region.body[0] if len(region.body) == 1 else None
+    known = region.scalars
+    if not isinstance(loop, For) or not all(is_launch_expr(e, known) for e in (loop.lower, loop.upper, loop.step)):
+        return None
+    if not evaluate(starts(loop), env):
+        return None
+    lower, upper = int(evaluate(loop.lower, env)), int(evaluate(loop.upper, env))
+    step, trips = int(evaluate(signed_step(loop), env)), int(evaluate(trip_count(loop), env))
+    if loop.relation == "!=":
+        return None if step and (upper - lower) % step == 0 and trips == (upper - lower) // step else loop
+    inclusive = loop.relation in ("<=", ">=")
+    towards = step if loop.relation in ("<", "<=") else -step
+    distance = abs(upper - lower) + inclusive
+    last, (_, most) = lower + trips * step, limits(loop.dtype)
+    fits = towards > 0 and trips == -(-distance // towards) and limits(loop.dtype)[0] <= last <= min(most, _LARGEST)
+    return None if fits and max(abs(lower), abs(upper)) <= _LARGEST else loop
 
 
 def final_counters(region: Region, env: Mapping[str, Number]) -> dict[str, int]:

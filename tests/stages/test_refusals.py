@@ -14,6 +14,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError
 from nomp.frontend import clang
 from nomp.region import Assign, Call, Const, Load, Param, Region, Var
+from nomp.runtime import ranges
 
 SCRIPT = """import loopy as lp
 def spread(knl, context):
@@ -102,6 +103,48 @@ def test_arrays_that_may_overlap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "      |   ^~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
         "help: give the kernel arrays that are apart; it runs in the order of the source, in one work item, until then"
     )
+
+
+def test_a_bound_that_overlaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """void f(int n, int *a, const int *bound) {
+#pragma nomp for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < bound[i]; j++)
+      a[j] = 0;
+}
+"""
+    with pytest.raises(NompError) as caught:
+        compiled(tmp_path, monkeypatch, "bound.c", text, Variant(no_wrap=True, aliased=True))
+    assert str(caught.value).splitlines()[:2] == [
+        "bound.c:4:5: error: arrays of kernel '_nomp_kernel_l2' may overlap in this launch, and the bound of loop 'j' "
+        "may change in it [N402]",
+        "    4 |     for (int j = 0; j < bound[i]; j++)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "fits"),
+    [
+        ("unsigned i = 0; i < n; i += s", (10, 3), True),
+        ("unsigned i = 0; i < n; i += s", (10, -1), False),
+        ("unsigned i = 0; i < n; i += s", (0, -1), True),
+        ("unsigned char i = 250; i < n; i += s", (255, 5), True),
+        ("unsigned char i = 250; i < n; i += s", (255, 2), False),
+        ("signed char i = n; i >= 19; i += s", (126, 2), False),
+        ("int i = n; i >= 0; i -= s", (10, 3), True),
+        ("unsigned i = n; i >= 1; i -= s", (9, 3), True),
+        ("unsigned i = n; i >= 1; i -= s", (9, 2), False),
+        ("long i = 0; i != n; i += s", (9, 3), True),
+        ("long i = 0; i != n; i += s", (9, 2), False),
+    ],
+)
+def test_a_counter_that_leaves_its_type(header: str, values: tuple[int, int], fits: bool, tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(f"void f(int n, int s, int *a) {{\n#pragma nomp for\n  for ({header}) a[i] = 0;\n}}\n")
+    (source,) = clang.parse(str(file), [])
+    region = source.directives[0].region
+    assert region is not None
+    assert (ranges.wrapping(region, dict(zip("ns", values, strict=True))) is None) is fits
 
 
 INDIRECT = """void f(int n, double *to, const int *where) {
