@@ -19,9 +19,8 @@ from nomp.config import Settings
 from nomp.device_source import DeviceSource, Scratch, Spread, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
-from nomp.region import For, Load, Region
+from nomp.region import Region
 from nomp.schedule import Shares
-from nomp.walks import walk, walk_expr
 
 if TYPE_CHECKING:
     from loopy import TranslationUnit
@@ -50,7 +49,6 @@ def compile(
 
     scripted = script.wanted(region, settings)
     if variant.aliased:
-        _refuse_moving_bounds(region)
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
         return _default(region, device, jit, variant), script.unused(region)
@@ -109,17 +107,6 @@ def _aliased(region: Region) -> Diagnostic:
     message = f"arrays of kernel '{region.name}' may overlap in this launch: its script is not used"
     step = "give the kernel arrays that are apart; it runs in the order of the source, in one work item, until then"
     return Diagnostic("N402", message, region.span(region.place), "warning", help=step)
-
-
-def _refuse_moving_bounds(region: Region) -> None:
-    """Where arrays overlap, a bound that is read from one may change while its loop runs: C reads it each time."""
-    written = {param.name for param in region.params if param.kind == "array" and param.writes}
-    for loop in (stmt for stmt in walk(region.body) if isinstance(stmt, For)):
-        read = {node.array for expr in (loop.upper, loop.step) for node in walk_expr(expr) if isinstance(node, Load)}
-        if any(read and written - {name} for name in read):
-            message = f"arrays of kernel '{region.name}' may overlap in this launch, and the bound of loop "
-            step = "copy the bound to a variable before the loop, or give the kernel arrays that are apart"
-            raise error("N402", f"{message}'{loop.iname}' may change in it", region.span(loop.place), help=step)
 
 
 def _accumulators(device: DeviceInfo) -> int:

@@ -22,6 +22,8 @@ from typing import Any
 from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
 
 POCL = "Portable Computing Language"
+_PIECE = 2**30
+"""How many bytes are filled at a time."""
 
 
 @cache
@@ -116,9 +118,15 @@ class OpenCLDevice:
             return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes)
 
     def zero(self, buffer: Any, offset: int, nbytes: int) -> None:
-        """See `nomp.backend.Device.zero`."""
+        """See `nomp.backend.Device.zero`.  NVIDIA's driver takes minutes over gigabytes of bytes, and then fails."""
         with _errors(f"filling {nbytes} bytes on the device"):
-            _pyopencl().enqueue_fill_buffer(self._queue, buffer, b"\0", offset, nbytes)
+            width = next(width for width in (16, 8, 4, 2, 1) if offset % width == 0)
+            end, whole = offset + nbytes, offset + nbytes // width * width
+            for start in range(offset, whole, _PIECE):
+                size = min(_PIECE, whole - start)
+                _pyopencl().enqueue_fill_buffer(self._queue, buffer, bytes(width), start, size)
+            if whole < end:
+                _pyopencl().enqueue_fill_buffer(self._queue, buffer, b"\0", whole, end - whole)
 
     def free(self, buffer: Any) -> None:
         """See `nomp.backend.Device.free`."""

@@ -12,14 +12,14 @@ the schedule is the user's affair.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
 from math import gcd
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES
-from nomp.region import Assign, Load, Param, Region, Var
+from nomp.region import Assign, For, Load, Param, Region, Var
 from nomp.runtime.ranges import Interval, interval
 from nomp.walks import loads, walk, walk_expr, without_places
 
@@ -39,17 +39,29 @@ def matters(region: Region) -> bool:
     return len(arrays) > 1 and any(param.writes for param in arrays)
 
 
+def read_by_bounds(region: Region) -> dict[str, For]:
+    """The arrays that bounds and steps of loops are read from: a kernel reads them once, C before each iteration."""
+    loops = (stmt for stmt in walk(region.body) if isinstance(stmt, For))
+    parts = ((loop, node) for loop in loops for expr in (loop.upper, loop.step) for node in walk_expr(expr))
+    return {node.array: loop for loop, node in parts if isinstance(node, Load)}
+
+
 def overlap(
-    region: Region, known: Mapping[str, Interval], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]]
-) -> bool:
-    """Whether two arrays may share an element that one of them writes.
+    region: Region, known: Mapping[str, Interval], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]],
+    among: Container[str] | None = None,
+) -> bool:  # fmt: skip
+    """Whether two arrays may share an element that one of them writes; *among*: the other one is one of these.
 
     *known* says where scalars and counters lie (nothing of any, if a subscript may wrap around).  *pointers* are the
     addresses of the arrays' elements 0, *mapped* the addresses between which each array is mapped.
     """
     arrays = [p for p in region.params if p.kind == "array" and p.name in mapped and (p.reads or p.writes)]
     reaches = {param.name: _reach(region, param, known) for param in arrays}
-    pairs = (pair for pair in combinations(arrays, 2) if any(param.writes for param in pair))
+    pairs = (
+        pair
+        for pair in combinations(arrays, 2)
+        if any(one.writes and (among is None or other.name in among) for one, other in (pair, pair[::-1]))
+    )
     return not all(_apart(region, reaches, *pair, pointers, mapped) for pair in pairs)
 
 

@@ -97,6 +97,7 @@ class Kernel:
         self._watches: dict[Program, Watch | None] = {}
         self._accesses = bounds.accesses(region)
         self._may_alias = aliasing.matters(region)
+        self._bounds_read = aliasing.read_by_bounds(region)
         self.needs_ranges = ranges.needs_ranges(region)
         trips = [trip_count(stmt) for stmt in region.body if isinstance(stmt, For)]
         known = len(trips) == len(region.body) and all(is_launch_expr(count, region.scalars) for count in trips)
@@ -241,7 +242,15 @@ class Kernel:
         names = [param.name for _, param in self._arrays]
         held = {name: (e.start, e.end) for name, e in zip(names, entries, strict=True) if e is not None}
         known = ranges.counters(self.region, scalars) if exact else {}
-        return aliasing.overlap(self.region, known, dict(zip(names, pointers, strict=True)), held)
+        located = dict(zip(names, pointers, strict=True))
+        found = aliasing.overlap(self.region, known, located, held)
+        if found and self._bounds_read and aliasing.overlap(self.region, known, located, held, self._bounds_read):
+            loop = next(iter(self._bounds_read.values()))
+            message = f"arrays of kernel '{self.region.name}' may overlap in this launch, and the bound of loop "
+            step = "copy the bound to a variable before the loop, or give the kernel arrays that are apart"
+            span = self.region.span(loop.place)
+            raise error("N402", f"{message}'{loop.iname}' may change in it", span, help=step)
+        return found
 
     def _located(self, param: Param, pointer: int, entry: Entry | None, device: Device) -> tuple[Any, int]:
         """What the kernel is given for array *param*, and the element of it that is the host's element 0."""
