@@ -48,6 +48,7 @@ def generate(
     fixed, open_values = _fixed(values, jit)
     kernel = _without_empty_loops(lp.fix_parameters(kernel, **fixed) if fixed else kernel)
     kernel, original = legal(_without_needless_barriers(_with_valid_priorities(kernel)))
+    _refuse_lost_strides(kernel.default_entrypoint)
     if not kernel.default_entrypoint.instructions:
         return DeviceSource(kernel.default_entrypoint.name, dialect, "/* nothing to do */", (), (), ())
     # What loopy prints when it fails must not get into the program's own output.
@@ -69,6 +70,24 @@ def generate(
     used |= {node.name for size in sizes for node in walk_expr(size) if isinstance(node, Var)}
     kept = tuple(value for value in open_values if value.name in used)
     return DeviceSource(entry.name, dialect, text, kept, scratch, launches)
+
+
+def _refuse_lost_strides(entry: lp.LoopKernel) -> None:
+    """Refuse split loops of so few iterations that one new counter is a fraction of the other.
+
+    loopy 2025.2 then runs the iterations that the fraction rounds to as well: of ``-1 <= 4*o + i < 1``, in which i is
+    -3*o, those with i = 1 and i = 2.
+    """
+    for domain in entry.domains if entry.applied_iname_rewrites else ():
+        hull = domain.affine_hull()
+        for constraint in hull.get_constraints():
+            counters = hull.get_var_names(dim_type.set)
+            values = (constraint.get_coefficient_val(dim_type.set, k) for k in range(len(counters)))
+            pairs = zip(counters, values, strict=True)
+            factors = {name: value.to_python() for name, value in pairs if not value.is_zero()}
+            if constraint.is_equality() and len(factors) > 1 and max(map(abs, factors.values())) > 1:
+                names = " and ".join(f"'{name}'" for name in factors)
+                raise CodegenError(f"{names} belong to a loop of too few iterations to be split")
 
 
 def _fixed(values: tuple[Value, ...], jit: Mapping[str, Number]) -> tuple[dict[str, Any], tuple[Value, ...]]:

@@ -19,6 +19,8 @@ from nomp.runtime import ranges
 SCRIPT = """import loopy as lp
 def spread(knl, context):
     return lp.tag_inames(knl, {"i": "g.0"})
+def strips(knl, context):
+    return lp.split_iname(knl, "i", 4)
 def renamed(knl, context):
     return lp.tag_inames(lp.rename_iname(knl, "i", "row"), {"row": "g.0"})
 def twice(knl, context):
@@ -61,6 +63,21 @@ def test_a_kernel_that_loopy_cannot_compile(tmp_path: Path, monkeypatch: pytest.
         "      |                  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~",
         "help: see what the script gets with 'nomp cc --emit loopy'",
     ]
+
+
+def test_a_loop_of_which_loopy_would_run_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Split by 4, the iterations -1 and 0 are o = -1, i = 3 and o = 0, i = 0; loopy's loops run i = 1 and i = 2 too."""
+    text = """void f(double *a) {
+#pragma nomp for transform("script", "strips")
+  for (int i = -1; i < 1; i++)
+    a[i + 1] += 1;
+}
+"""
+    with pytest.raises(NompError) as caught:
+        compiled(tmp_path, monkeypatch, "few.c", text)
+    assert "'i_outer' and 'i_inner' belong to a loop of too few iterations to be split [N320]" in str(caught.value)
+    fine = text.replace("i < 1", "i < 2")
+    assert compiled(tmp_path, monkeypatch, "enough.c", fine)[1] == ()
 
 
 def test_a_variable_that_every_iteration_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
