@@ -37,7 +37,7 @@ from nomp.region import (
     Var,
     While,
 )
-from nomp.walks import expressions, operands, walk, without_places
+from nomp.walks import expressions, loads, operands, walk, without_places
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Access:
     """A mention of *variable* (the element *index* of it) in the body of *loops*, outermost first.
 
     *domain* holds the iterations that get there, counters in the order of *loops*; it is *exact*, or too large.  A
-    subscript is None where it is no polynomial.  *op* is the operator where the mention is part of an accumulation.
+    subscript is None where it is no polynomial; an array that the program steps through from row to row has one
+    subscript, in row order.  *op* is the operator where the mention is part of an accumulation.
     """
 
     variable: str
@@ -121,6 +122,7 @@ class _Reader:
         self._shapes = {param.name: param.shape for param in region.params if param.kind == "array"}
         targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
         self._changed = {target.name for target in targets if isinstance(target, Var)}
+        self._flat = {load.array for stmt in walk(region.body) for load in loads(stmt) if load.flat}
         self.found: list[Access] = []
         self._seen: dict[object, isl.Set] = {}
         self.defined = self.everything(()).params()
@@ -239,7 +241,7 @@ class _Reader:
     def _mention(self, expr: Var | Load, site: _Site, *, writes: bool) -> None:
         name = expr.name if isinstance(expr, Var) else expr.array
         if name in self.declared:
-            index = tuple(polynomial(part, self.known) for part in expr.index) if isinstance(expr, Load) else ()
+            index = self._index(expr) if isinstance(expr, Load) else ()
             op = site.own.op if site.own and without_places(expr) == site.own.target else ""
             terms = tuple(part and frozenset(part.terms.items()) for part in index)
             key = (name, writes, terms, op, site.exact, id(site.domain))
@@ -248,9 +250,21 @@ class _Reader:
                 domain = self._in_bounds(expr, site) if isinstance(expr, Load) else site.domain
                 self.found.append(Access(name, writes, index, site.loops, domain, site.exact, expr.place, op))
 
+    def _index(self, load: Load) -> tuple[Polynomial | None, ...]:
+        index = tuple(polynomial(part, self.known) for part in load.index)
+        if load.array not in self._flat:
+            return index
+        flat, *inner = index
+        for extent, part in zip(self._shapes[load.array][1:], inner, strict=True):
+            size = extent and polynomial(extent, self.known)
+            flat = flat * size + part if flat and size and part else None
+        return (flat,)
+
     def _in_bounds(self, load: Load, site: _Site) -> isl.Set:
         """The iterations that get to *load*, without those in which a subscript is out of bounds."""
         domain = site.domain
+        if load.array in self._flat:
+            return domain
         for index, extent in zip(load.index, self._shapes[load.array], strict=True):
             spelled, size = self.affine(index, site), extent and self.affine(extent, site)
             if spelled is not None and size is not None:

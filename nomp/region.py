@@ -58,12 +58,16 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """An element of an array parameter or local array.  *index* has one integer expression a dimension."""
+    """An element of an array parameter or local array.  *index* has one integer expression a dimension.
+
+    *flat*: the program gets there with a pointer into a row, ``(&a[0][0])[i]``: the last subscript may leave its row.
+    """
 
     array: str
     index: tuple[Expr, ...]
     dtype: str
     place: Place = NOWHERE
+    flat: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,18 @@ class Element:
     dtype: str
     rank: int
     index: tuple[Expr, ...] = ()
+    flat: bool = False  # as in a `Load`
 
     @property
     def dimensions(self) -> int:
         """Those of what a pointer here points into: the subscripts that are left, and the last one that it has."""
         return self.rank - len(self.index) + 1
 
-    def moved(self, offset: Expr) -> Element:
-        """The element *offset* further on in the last dimension that has a subscript."""
+    def moved(self, offset: Expr, *, pointer: bool) -> Element:
+        """The element *offset* further on in the last dimension that has a subscript, by a *pointer* or in its row."""
         *outer, last = self.index
-        return replace(self, index=(*outer, offset_by("+", last, offset)))
+        flat = self.flat or (pointer and bool(outer))
+        return replace(self, index=(*outer, offset_by("+", last, offset)), flat=flat)
 
 
 def offset_by(op: str, left: Expr, right: Expr) -> Expr:

@@ -26,7 +26,7 @@ from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import Spot, is_member, member, spot, target
-from nomp.frontend.clang_types import dtype_of, is_address, is_record, layout_of
+from nomp.frontend.clang_types import dtype_of, is_address, is_array, is_record, layout_of
 from nomp.region import COMPARISONS, Binary, Const, Expr, Load, Select, Unary, Var
 
 _ARITHMETIC = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")
@@ -65,7 +65,7 @@ def location(ctx: Context, cursor: Cursor) -> Var | Load:
     if len(element.index) < element.rank:
         advice = "use its elements one by one"
         raise ctx.refusal("N211", cursor, f"'{element.array}' is used without a subscript for each dimension", advice)
-    return Load(element.array, element.index, element.dtype, ctx.place(cursor))
+    return Load(element.array, element.index, element.dtype, ctx.place(cursor), element.flat)
 
 
 def scalar_of_path(ctx: Context, cursor: Cursor, path: Path) -> Var:
@@ -107,19 +107,22 @@ def _element(ctx: Context, cursor: Cursor) -> Element | Var:
     if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
         left, right = ast.children(cursor)
         base, index = (left, right) if is_address(left.type) else (right, left)
-        return _moved(ctx, cursor, pointee(ctx, base), _subscript(ctx, index))
+        return _moved(ctx, cursor, base, _subscript(ctx, index))
     if ast.operator(cursor) == "*":
         return pointee(ctx, ast.children(cursor)[0])
     return _not_an_array(ctx, cursor)
 
 
-def _moved(ctx: Context, cursor: Cursor, base: Element | Var, offset: Expr) -> Element | Var:
-    if isinstance(base, Element):
-        return base.moved(offset)
+def _moved(ctx: Context, cursor: Cursor, base: Cursor, offset: Expr) -> Element | Var:
+    found = pointee(ctx, base)
+    if isinstance(found, Element):
+        base = ast.bare(base)
+        path = path_of(base)
+        return found.moved(offset, pointer=not is_array(base.type) or bool(path and path.key in ctx.aliases))
     if isinstance(offset, Const) and offset.value == 0:
-        return base
+        return found
     advice = "declare an array for it"
-    raise ctx.refusal("N211", cursor, f"'{base.name}' is one variable, not an array", advice)
+    raise ctx.refusal("N211", cursor, f"'{found.name}' is one variable, not an array", advice)
 
 
 def _subscript(ctx: Context, cursor: Cursor) -> Expr:
@@ -190,7 +193,7 @@ def _moved_pointer(ctx: Context, cursor: Cursor, operator: str) -> Element | Var
         return _not_an_array(ctx, cursor)
     distance = _subscript(ctx, offset)
     moved = distance if operator == "+" else offset_by("-", _ZERO, distance)
-    return _moved(ctx, cursor, pointee(ctx, base), moved)
+    return _moved(ctx, cursor, base, moved)
 
 
 def _cast_pointer(ctx: Context, cursor: Cursor) -> Element | Var:

@@ -74,6 +74,13 @@ LOOPS = [
     ("for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) a[j] = i;", "i no, j yes"),
     ("for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) q[i][j] = 0;"
      " for (int k = 1; k < m; k++) a[i] += q[i][k]; }", "i yes, j yes, k reduction"),
+    # matrices that pointers step through from row to row
+    ("for (int i = 64; i < n; i++) (&t[0][0])[i] = (&t[0][0])[i - 64];", "i no {'i': 64} {'i': 128} {'n': 129}"),
+    ("for (int i = 0; i < n; i++) { double *r = t[i]; r[64] = r[0]; }", "i no {'i': 0} {'i': 1} {'n': 2}"),
+    ("for (int i = 0; i < n; i++) { double *r = &t[i][0]; *(r + 70) = t[i][6]; }", "i no {'i': 0} {'i': 1} {'n': 2}"),
+    ("for (int i = 0; i < n; i++) { double *r = q[i]; r[m] = r[0]; }", "i unknown"),
+    ("for (int i = 0; i < n; i++) { double *r = q[i]; for (int j = 0; j < m; j++) r[j] = a[j]; }", "i yes, j yes"),
+    ("for (int i = 0; i < n; i++) { double *r = t[i]; for (int j = 0; j < 64; j++) r[j] = a[j]; }", "i yes, j yes"),
 ]  # fmt: skip
 
 
