@@ -57,7 +57,7 @@ class Speller:
                 known = self.names[name]
                 return known.plain if known.dtype == dtype else converted(known.plain, dtype)
             case Load(array=array, index=index):
-                return p.Subscript(var(array), tuple(self.index(i) for i in index))
+                return p.Subscript(var(array), self.subscripts(index))
             case Cast(operand=operand, dtype=dtype):
                 return self._cast(operand, dtype)
             case Unary(op=op, operand=operand, dtype=dtype):
@@ -86,6 +86,11 @@ class Speller:
                 return p.LogicalNot(self.condition(operand))
         return p.Comparison(self.value(expr), "!=", constant(0, expr.dtype))
 
+    def subscripts(self, index: tuple[Expr, ...]) -> tuple[Any, ...]:
+        """The subscripts *index* of one element.  What loopy multiplies with strides does not wrap around, as in C."""
+        strided = len(index) > 1
+        return tuple(self._wide(part) if strided and not self._is_wide(part) else self.index(part) for part in index)
+
     def index(self, expr: Expr) -> Any:
         """*expr*, of an integer type, as an integer for a subscript or a bound: a signed one, as loopy needs it."""
         if not is_exact(expr, self.no_wrap, self.stable, self.wide):
@@ -108,8 +113,15 @@ class Speller:
         return self._signed(expr)
 
     def _signed(self, expr: Expr) -> Any:
-        value = self.value(expr)
-        return converted(value, "int64") if expr.dtype == "uint64" else value
+        return self.value(expr) if is_signed(expr.dtype) else self._wide(expr)
+
+    def _wide(self, expr: Expr) -> Any:
+        return self.value(expr) if expr.dtype == "int64" else converted(self.value(expr), "int64")
+
+    def _is_wide(self, expr: Expr) -> bool:
+        """Whether *expr* is computed with counters and parameters alone, which are int64."""
+        leaves = (node for node in walk_expr(expr) if isinstance(node, Var | Load))
+        return all(isinstance(leaf, Var) and not self.names[leaf.name].dtype for leaf in leaves)
 
     def function(self, name: str) -> str:
         """What the function *name* is called in the kernel."""
@@ -117,10 +129,7 @@ class Speller:
 
     def is_plain(self, expr: Expr) -> bool:
         """Whether *expr* is integer arithmetic on counters and parameters alone, whatever their values are."""
-        nodes = list(walk_expr(expr))
-        leaves = (node for node in nodes if isinstance(node, Var | Load))
-        known = all(isinstance(leaf, Var) and not self.names[leaf.name].dtype for leaf in leaves)
-        return known and all(is_exact(node, False, (), self.wide) for node in nodes)
+        return self._is_wide(expr) and all(is_exact(node, False, (), self.wide) for node in walk_expr(expr))
 
     def _branch(self, expr: Expr) -> Any:
         """A branch, its type visible: loopy takes expressions for equal that differ in a constant's type alone."""

@@ -67,12 +67,12 @@ def lower_body(builder: Builder, stmts: Iterable[Stmt], context: Context) -> Non
 def _target(builder: Builder, target: Var | Load, context: Context) -> Any:
     if isinstance(target, Var):
         return builder.names[target.name].plain
-    return p.Subscript(var(target.array), tuple(_subscript(builder, index, context) for index in target.index))
+    subscripts = builder.spell.subscripts(target.index)
+    return p.Subscript(var(target.array), tuple(_subscript(builder, part, context) for part in subscripts))
 
 
-def _subscript(builder: Builder, index: Expr, context: Context) -> Any:
+def _subscript(builder: Builder, spelled: Any, context: Context) -> Any:
     """A subscript of a written element; loopy resolves no calls there, so one with calls is computed before."""
-    spelled = builder.spell.index(index)
     if not any(isinstance(part, p.Call) for part in _WITH_CALLS(spelled)):
         return spelled
     name = builder.fresh("index")
