@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nomp.affine import Affine, Scope, preserves_value
-from nomp.arithmetic import cast, convert, promoted
+from nomp.arithmetic import cast, is_signed, promoted
 from nomp.diagnostics import error
 from nomp.region import Binary, Const, Expr, For, Region, Relation, Select, Var
 from nomp.walks import walk
@@ -69,11 +69,21 @@ def header(loop: For, scope: Scope, fresh: Fresh) -> Header:
 
 
 def signed_step(loop: For) -> Expr:
-    """The step as int64: adding an unsigned value close to its type's largest is counting down."""
-    step, signed = loop.step, loop.step.dtype.removeprefix("u")
-    if isinstance(step, Const):
-        return Const(convert(convert(step.value, signed), INDEX), INDEX)
-    return cast(cast(step, signed), INDEX)
+    """The step as int64."""
+    return cast(loop.step, INDEX)
+
+
+def signed_upper(loop: For) -> Expr:
+    """The bound as int64.
+
+    Where the counter is signed and the comparison is not, a negative counter that passes is compared with a bound at
+    the far end of the unsigned type: that is the order of the signed one.  A counter of zero or more that passed such a
+    bound upwards, or got below zero downwards, would leave its own type before it meets the bound.
+    """
+    upper = loop.upper
+    if is_signed(loop.dtype) and not compares_as_integers(loop):
+        upper = cast(upper, upper.dtype.removeprefix("u"))
+    return cast(upper, INDEX)
 
 
 def compares_as_integers(loop: For) -> bool:
@@ -95,7 +105,7 @@ def _affine_header(loop: For, scope: Scope, step: int) -> Header | None:
 
 
 def _unit_header(loop: For, scope: Scope, fresh: Fresh) -> Header:
-    start, end = cast(loop.lower, INDEX), cast(loop.upper, INDEX)
+    start, end = cast(loop.lower, INDEX), signed_upper(loop)
     if loop.relation == "<=":
         end = Binary("+", end, Const(1, INDEX), INDEX)
     if not compares_as_integers(loop):
@@ -133,7 +143,7 @@ def starts(loop: For) -> Expr:
 
 def trip_count(loop: For) -> Expr:
     """How often the body runs, as an int64 expression (a division by zero where the step is zero)."""
-    lower, upper, step = cast(loop.lower, INDEX), cast(loop.upper, INDEX), signed_step(loop)
+    lower, upper, step = cast(loop.lower, INDEX), signed_upper(loop), signed_step(loop)
     distance = Binary("-", upper, lower, INDEX)
     if loop.relation == "!=":
         count: Expr = Binary("/", distance, step, INDEX)

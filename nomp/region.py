@@ -164,10 +164,11 @@ class If:
 class For:
     """``for (i = lower; i RELATION upper; i += step) body`` with *iname* as the counter's unique name.
 
-    *lower* and *step* are converted to the counter's type *dtype*.  *upper* has the comparison's common type, to which
-    the counter is converted before it is compared.  Both are evaluated once, before the loop: a front end refuses
-    loops whose body changes them or the counter.  *final* names a ``counter`` parameter (declared before the region)
-    that holds the counter's last value afterwards; None where the header declares the counter.
+    *lower* is converted to the counter's type *dtype*, *step* to that type or, where it may lead down, to its signed
+    twin.  *upper* has the comparison's common type, to which the counter is converted before it is compared.  Both are
+    evaluated once, before the loop: a front end refuses loops whose body changes them or the counter.  *final* names a
+    ``counter`` parameter (declared before the region) that holds the counter's last value afterwards; None where the
+    header declares the counter.
     """
 
     iname: str

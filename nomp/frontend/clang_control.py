@@ -22,7 +22,7 @@ from nomp.frontend.clang_captures import may_change
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_expressions import location, value
 from nomp.frontend.clang_headers import assigned, parts
-from nomp.frontend.clang_loops import Counter, Header, header, may_leave_type
+from nomp.frontend.clang_loops import Counter, Header, header, may_leave_type, refuse_wrapping
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import (
@@ -63,6 +63,7 @@ def for_(writer: Writer, cursor: Cursor) -> Statements:
     if writer.annotated:
         with writer.ctx.repeated():
             found = header(writer.ctx, cursor)
+            refuse_wrapping(writer.ctx, cursor, found)
         return _counted(writer, cursor, found)
     reset = _mark(writer.ctx)
     try:

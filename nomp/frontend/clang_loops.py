@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import bits, cast, is_float, is_signed, promoted
+from nomp.affine import preserves_value
+from nomp.arithmetic import bits, cast, is_float, is_launch_expr, is_signed, limits, promoted
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
@@ -20,7 +21,7 @@ from nomp.frontend.clang_expressions import value
 from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_types import dtype_of
 from nomp.loops import MIRRORED
-from nomp.region import Const, Expr, Relation, Unary
+from nomp.region import Const, Expr, Load, Relation, Unary, Var
 from nomp.walks import walk_expr
 
 _FORM = "write it as for (int i = lower; i < upper; i += step)"
@@ -67,39 +68,59 @@ def header(ctx: Context, loop: Cursor) -> Header:
         advice = "compute the bound as an integer before the loop"
         raise ctx.refusal("N205", bound, "the loop's bound is a floating-point number", advice)
     with ctx.repeated():
-        step = _step(ctx, last, counter)
-    found = Header(counter, lower, relation, upper, step, body)
-    if _may_wrap(found):
+        step = _step(ctx, last, counter, relation)
+    if relation == "!=" and is_signed(counter.dtype):
+        upper = cast(upper, _signed_type(upper.dtype))  # equal modulo the type's size is equal
+    return Header(counter, lower, relation, upper, step, body)
+
+
+def refuse_wrapping(ctx: Context, loop: Cursor, found: Header) -> None:
+    """Refuse a header whose counter is sure to wrap around, or may do so unseen by the check before each launch."""
+    parts = (found.lower, found.upper, found.step)
+    checked = all(is_launch_expr(e, {v.name for v in walk_expr(e) if isinstance(v, Var)}) for e in parts)
+    if (found.relation == "!=" and _is_ordered(found) is False) or (may_leave_type(found) and not checked):
+        ends = "equals" if found.relation == "!=" else "passes"
+        message = f"loop counter '{found.counter.name}' may wrap around before it {ends} the bound"
         advice = "compare with < or >, or use a signed counter"
-        message = f"loop counter '{counter.name}' may wrap around before it equals the bound"
-        raise ctx.refusal("N205", condition, message, advice)
-    return found
+        raise ctx.refusal("N205", ast.children(loop)[1], message, advice)
 
 
 def may_leave_type(found: Header) -> bool:
     """Whether the counter may wrap around in its type before it passes the bound, as far as the header tells.
 
-    A signed counter of 32 bits or more may not, in C.  One that is unsigned, with a step that is a variable, or narrow,
-    with a step that is not 1, is counted on only where the step cannot lead away from the bound or beyond the type.
+    A signed counter of 32 bits or more may not, in C.  Others are trusted where that takes so many iterations that no
+    program can mean it: where they go towards the bound in constant steps that are small for the type.
     """
-    dtype, step = found.counter.dtype, found.step
-    narrow = bits(dtype) < 32
-    if isinstance(step, Const):
-        return narrow and abs(step.value) != 1
-    negative = any(is_signed(part.dtype) for part in walk_expr(step) if not isinstance(part, Const))
-    grows = not negative and found.relation in ("<", "<=")
-    return narrow or (not is_signed(dtype) and not grows)
+    dtype, step, relation = found.counter.dtype, found.step, found.relation
+    wide = bits(dtype) >= 32
+    if is_signed(dtype) and wide:
+        return isinstance(step, Const) and abs(step.value) >= _LARGE_STEP  # distances are computed in int64
+    if not isinstance(step, Const) or abs(step.value) >= (_LARGE_STEP if wide else 2):
+        return True
+    if relation == "!=":
+        return _is_ordered(found) is not True
+    away = step.value < 0 if relation in ("<", "<=") else step.value > 0
+    return away or not (wide or preserves_value(dtype, found.upper.dtype) or _is_within(found.upper, dtype))
 
 
-def _may_wrap(found: Header) -> bool:
-    """Whether the counter may step over its type's end on the way to ``!=``; wide ones never get there in practice."""
-    dtype, down = found.counter.dtype, isinstance(found.step, Const) and found.step.value < 0
-    if found.relation != "!=" or (is_signed(dtype) and bits(dtype) >= 32):
-        return False
+_LARGE_STEP = 1 << 16
+
+
+def _is_ordered(found: Header) -> bool | None:
+    """Whether the counter starts on that side of its bound from which it steps towards it, None where not known."""
+    low, high = limits(found.counter.dtype)
+    down = isinstance(found.step, Const) and found.step.value < 0
     start, end = (found.upper, found.lower) if down else (found.lower, found.upper)
-    if isinstance(start, Const) and isinstance(end, Const):
-        return start.value > end.value
-    return bits(dtype) < 32 and not (isinstance(start, Const) and start.value == 0)
+    first = start.value if isinstance(start, Const) else None
+    last = end.value if isinstance(end, Const) else None
+    if first is not None and last is not None:
+        return first <= last
+    return True if first == low or last == high else False if first == high or last == low else None
+
+
+def _is_within(upper: Expr, dtype: str) -> bool:
+    low, high = limits(dtype)
+    return isinstance(upper, Const) and low <= upper.value <= high
 
 
 def _is_condition(cursor: Cursor) -> bool:
@@ -172,8 +193,8 @@ def _refuse_counter_in(ctx: Context, cursor: Cursor, counter: Counter) -> None:
 # ----------------------------------------------------------------------------------------------------------- step
 
 
-def _step(ctx: Context, last: Cursor, counter: Counter) -> Expr:
-    """What the header adds to the counter; negative numbers keep their sign, also for unsigned counters."""
+def _step(ctx: Context, last: Cursor, counter: Counter, relation: Relation) -> Expr:
+    """What the header adds to the counter, in a signed type where it leads, or may lead, down."""
     last = _without_parentheses(last)
     operator = ast.operator(last)
     if operator == ",":
@@ -189,35 +210,44 @@ def _step(ctx: Context, last: Cursor, counter: Counter) -> Expr:
         raise _not_a_step(ctx, last, counter)  # +i, ~i
     change = ast.children(last)[1]
     if operator in ("+=", "-="):
-        return _amount(ctx, change, counter, operator[0])
+        return _amount(ctx, change, counter, relation, operator[0])
     if operator == "=":
-        return _assigned_step(ctx, last, change, counter)
+        return _assigned_step(ctx, last, change, counter, relation)
     raise _not_a_step(ctx, last, counter)
 
 
-def _assigned_step(ctx: Context, last: Cursor, change: Cursor, counter: Counter) -> Expr:
+def _assigned_step(ctx: Context, last: Cursor, change: Cursor, counter: Counter, relation: Relation) -> Expr:
     """The step of ``i = i + c``, ``i = c + i`` or ``i = i - c``."""
     change = ast.bare(change)
     operator = ast.operator(change)
     if operator in ("+", "-"):
         left, right = ast.children(change)
         if _is_counter(left, counter):
-            return _amount(ctx, right, counter, operator)
+            return _amount(ctx, right, counter, relation, operator)
         if operator == "+" and _is_counter(right, counter):
-            return _amount(ctx, left, counter, operator)
+            return _amount(ctx, left, counter, relation, operator)
     raise _not_a_step(ctx, last, counter)
 
 
-def _amount(ctx: Context, change: Cursor, counter: Counter, operator: str) -> Expr:
+def _amount(ctx: Context, change: Cursor, counter: Counter, relation: Relation, operator: str) -> Expr:
     _refuse_counter_in(ctx, change, counter)
     amount = value(ctx, ast.bare(change)) if _is_widened(change) else value(ctx, change)
     if is_float(amount.dtype):
         raise ctx.refusal("N205", change, "the loop's step is a floating-point number", "step by an integer")
-    down = isinstance(amount, Const) and amount.value < 0
-    step = cast(amount, _signed_type(counter.dtype) if down else counter.dtype)
+    step = cast(amount, counter.dtype)
     if isinstance(step, Const) and step.value == 0:
         raise ctx.refusal("N205", change, "the loop's step is 0: it never ends", _FORM)
-    return _negated(step) if operator == "-" else step
+    if operator == "-":
+        return _negated(step)
+    return step if _grows(amount, step, relation) else cast(step, _signed_type(step.dtype))
+
+
+def _grows(amount: Expr, step: Expr, relation: Relation) -> bool:
+    """Whether adding *amount*, which is *step* in the counter's type, is meant to count up."""
+    upward = relation in ("<", "<=")
+    if isinstance(amount, Const) and isinstance(step, Const):
+        return step.value <= limits(_signed_type(step.dtype))[1] or (upward and amount.value > 0)
+    return upward and not any(is_signed(part.dtype) for part in walk_expr(amount) if isinstance(part, Var | Load))
 
 
 def _is_widened(change: Cursor) -> bool:

@@ -7,6 +7,7 @@ over-approximations, so a variant is never chosen that would compute anything bu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from nomp.affine import preserves_value
 from nomp.arithmetic import Number, evaluate, is_float, is_launch_expr, is_signed, limits
@@ -148,16 +149,18 @@ def wrapping(region: Region, env: Mapping[str, Number]) -> For | None:
         return None
     if not evaluate(starts(loop), env):
         return None
-    lower, upper = int(evaluate(loop.lower, env)), int(evaluate(loop.upper, env))
-    step, trips = int(evaluate(signed_step(loop), env)), int(evaluate(trip_count(loop), env))
-    if loop.relation == "!=":
-        return None if step and (upper - lower) % step == 0 and trips == (upper - lower) // step else loop
-    inclusive = loop.relation in ("<=", ">=")
-    towards = step if loop.relation in ("<", "<=") else -step
-    distance = abs(upper - lower) + inclusive
-    last, (_, most) = lower + trips * step, limits(loop.dtype)
-    fits = towards > 0 and trips == -(-distance // towards) and limits(loop.dtype)[0] <= last <= min(most, _LARGEST)
-    return None if fits and max(abs(lower), abs(upper)) <= _LARGEST else loop
+    lower, trips = int(evaluate(loop.lower, env)), int(evaluate(trip_count(loop), env))
+    step = int(evaluate(signed_step(loop), env))
+    last, end = lower + (trips - 1) * step, lower + trips * step
+    smallest, largest = limits(loop.dtype)
+    fits = trips > 0 and smallest <= min(last, end) and max(last, end) <= largest
+    one_sign = is_signed(loop.dtype) or (lower > _LARGEST) == (end > _LARGEST)  # as int64, in which it counts
+    return None if fits and one_sign and _passes(loop, last, env) and not _passes(loop, end, env) else loop
+
+
+def _passes(loop: For, counter: int, env: Mapping[str, Number]) -> bool:
+    """Whether C's comparison lets *counter* into the body of *loop*."""
+    return bool(evaluate(starts(replace(loop, lower=Const(counter, loop.dtype))), env))
 
 
 def final_counters(region: Region, env: Mapping[str, Number]) -> dict[str, int]:

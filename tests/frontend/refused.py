@@ -124,6 +124,12 @@ ERRORS = {
     "header-wraps": """\
 #pragma nomp for
   for (unsigned short u = 65533; u != 2; u++) a[u] = 0;""",
+    "header-wraps-below-zero": """\
+#pragma nomp for
+  for (unsigned u = n; u != (unsigned)-1; u--) a[u] = 0;""",
+    "header-may-wrap-unseen": """\
+#pragma nomp for
+  for (unsigned u = m; u != k[0]; u++) a[u] = 0;""",
     "header-float-bound": """\
 #pragma nomp for
   for (int i = 0; i < 0.5 * n; i++) a[i] = 0;""",
