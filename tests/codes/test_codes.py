@@ -29,6 +29,13 @@ def test_every_page_belongs_to_a_code_that_is_raised() -> None:
     assert set(explain.all_codes()) - set(raised()) == set()
 
 
+def test_every_code_is_expected_by_a_test() -> None:
+    tests = ROOT / "tests"
+    files = [f for pattern in ("*.py", "*.txt") for f in tests.rglob(pattern) if f != Path(__file__)]
+    expected = {code for f in files for code in re.findall(r"\bN\d{3}\b", f.read_text(encoding="utf-8"))}
+    assert set(raised()) - expected == set()
+
+
 @pytest.mark.parametrize("code", explain.all_codes())
 def test_the_form_of_a_page(code: str) -> None:
     page = explain.explain_code(code)

@@ -13,7 +13,7 @@ from bench import ARRAY_A, SCALAR_N, Bench, N, address, region, source
 from nomp.backend import BackendError
 from nomp.device_source import Argument, Scratch
 from nomp.diagnostics import NompError
-from nomp.region import Assign, Binary, Const, For, Load, Var
+from nomp.region import Assign, Binary, Const, For, Load, Param, Var
 from nomp.runtime.kernel import Kernel
 from nomp.runtime.memory import TO
 
@@ -124,3 +124,36 @@ def test_the_device_compilers_log_and_the_source_are_shown() -> None:
         "help: if a script gives instructions in the device's language, see whether they fit; else this is a fault of "
         "nomp"
     )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "lower", "relation", "upper", "step", "wraps"),
+    [
+        ("uint32", 9, ">", Const(0, "uint32"), Const(-2, "int32"), True),
+        ("uint32", 8, ">", Const(0, "uint32"), Const(-2, "int32"), False),
+        ("uint32", 9, "!=", Const(8, "uint32"), Const(1, "uint32"), True),
+        ("uint8", 200, "<", Const(250, "int32"), Const(60, "uint8"), True),
+        ("uint8", 0, "<", Const(140, "int32"), Const(150, "uint8"), False),
+        ("int16", 32760, "<", Const(40000, "uint32"), Const(1, "int16"), True),
+        ("int32", -3, "<", Const(2**32 - 1, "uint32"), Const(1, "int32"), False),
+        ("int32", -3, "<=", Const(2**32 - 1, "uint32"), Const(1, "int32"), True),
+        ("uint64", 2**64 - 3, "<", Const(2**64 - 1, "uint64"), Const(1, "uint64"), False),
+        ("uint64", 2**63 - 1, "<", Const(2**63 + 1, "uint64"), Const(1, "uint64"), True),
+        ("int64", -(2**63), "<", Const(2**63 - 1, "int64"), Const(2**62, "int64"), True),
+        ("int64", -(2**63) + 3, ">", Const(-(2**63), "int64"), Const(-1, "int64"), False),
+    ],
+)  # fmt: skip
+def test_a_counter_that_leaves_its_type_is_refused(
+    dtype: str, lower: int, relation: Any, upper: Const, step: Const, wraps: bool
+) -> None:
+    whole = region(Param("n", dtype, "scalar", "n"))
+    (loop,) = whole.body
+    assert isinstance(loop, For)
+    loop = replace(loop, dtype=dtype, lower=Var("n", dtype), relation=relation, upper=upper, step=step)
+    kernel, bench = Kernel(replace(whole, body=(loop,))), Bench(source())
+    n = address(np.array([lower], dtype))
+    if not wraps:
+        kernel.run(bench.context, [n])
+        return
+    message = f"k.c:3:1: error: the counter of loop 'i' leaves its type '{dtype}' before it passes the bound [N617]\n"
+    assert refusal(bench, kernel, n).startswith(message)
