@@ -260,7 +260,8 @@ class Param:
     ``cell``: one element that the region writes (an outer scalar, or ``s[index]`` of a reduce clause), passed by the
     address of ``s``; in the region it is the scalar ``Var(name)``, and it need not be mapped: the runtime copies it
     to the device and back.  ``counter``: the address of an outer loop counter, which the runtime sets after the launch.
-    *host* is the C expression (of the type that *kind* says) in the host program; it is evaluated once a launch.
+    *host* is the C expression in the host program, which is evaluated once a launch: an address, but for a ``scalar``
+    its value, unless what the region writes may be the same variable: then it is ``&(variable)``.
     *record*: the array of structs, as the host program names it, of which an ``array`` is one member: no two members of
     one array of structs share memory.
     """

@@ -107,12 +107,16 @@ def _region(region: Region) -> str:
 def _arguments(params: tuple[Param, ...]) -> Iterator[str]:
     """Declarations first, then assignments: C89 has that order, and wants constants in an array's initialiser."""
     for number, param in enumerate(params):
-        if param.kind == "scalar":
+        if _is_copied(param):
             yield f"__extension__ {_C_TYPES[param.dtype]} __nomp_{number} = ({param.host});"
     yield f"void *__nomp_args[{max(1, len(params))}];"
     for number, param in enumerate(params):
-        value = f"&__nomp_{number}" if param.kind == "scalar" else _address(param.host)
+        value = f"&__nomp_{number}" if _is_copied(param) else _address(param.host)
         yield f"__nomp_args[{number}] = {value};"
+
+
+def _is_copied(param: Param) -> bool:
+    return param.kind == "scalar" and param.variable == param.host
 
 
 def _address(expression: str) -> str:

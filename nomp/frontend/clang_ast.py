@@ -103,7 +103,8 @@ class Unit:
     """One parsed translation unit.
 
     *sources* has the main file first, then each user header, by the path clang uses.  *functions* are those defined in
-    user files, *variables* all at file scope; *expansions* are the uses of macros in user files.
+    user files, *variables* all at file scope; *expansions* are the uses of macros in user files.  *addressed* keeps
+    what `clang_scope.Site.addressed` found in each function.
     """
 
     main: SourceText
@@ -112,6 +113,7 @@ class Unit:
     functions: tuple[Stretch, ...]
     variables: tuple[Cursor, ...]
     expansions: tuple[Stretch, ...]
+    addressed: dict[int, frozenset[tuple[int, str]]] = field(default_factory=dict)
 
     def skipped(self, path: str) -> list[tuple[int, int]]:
         """Byte ranges of *path* that the preprocessor left out."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from clang.cindex import CursorKind, TypeKind
+from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
@@ -22,7 +22,7 @@ from nomp.frontend.clang_headers import assigned
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_types import Layout, dtype_of, is_pointer, is_record, layout_of
-from nomp.region import Const, Expr, Param, ParamKind, Var
+from nomp.region import Const, Expr, Param, ParamKind, Region, Var
 
 _UNEVALUATED = (CursorKind.CXX_UNARY_EXPR,)  # sizeof, _Alignof
 
@@ -252,8 +252,37 @@ def _capture_scalar(ctx: Context, cursor: Cursor, path: Path, dtype: str) -> Non
         ctx.params[path.key] = Param(name, dtype, "cell", f"&({path.host})", writes=True, place=place)
     else:
         ctx.params[path.key] = Param(name, dtype, "scalar", path.host, place=place)
+        ctx.scalars[path.key] = path
     if path.field is not None:
         ctx.fields[path.key] = path.field
+
+
+def by_address(ctx: Context, site: Site, region: Region) -> Region:
+    """*region* with the address as *host* of each scalar that what it writes may be: the runtime sees if it is."""
+    written = {param.dtype for param in region.params if param.writes and param.kind in ("array", "cell")}
+    places = {
+        ctx.params[key].name: f"&({path.host})"
+        for key, path in ctx.scalars.items()
+        if any(_may_be(ctx.params[key].dtype, dtype) for dtype in written) and _is_reachable(path, site)
+    }
+    params = (replace(p, host=places[p.name]) if p.kind == "scalar" and p.name in places else p for p in region.params)
+    return replace(region, params=tuple(params))
+
+
+def _may_be(dtype: str, other: str) -> bool:
+    """Whether C lets a variable of the one type be accessed as the other (C11 6.5p7): signedness aside, or as bytes."""
+    return dtype.removeprefix("u") == other.removeprefix("u") or other.removeprefix("u") == "int8"
+
+
+def _is_reachable(path: Path, site: Site) -> bool:
+    """Whether a pointer may point to *path* in the function around: its address is taken, or may be elsewhere."""
+    root, through_pointer = path.root, "*" in path.key
+    if root.storage_class == StorageClass.REGISTER or (path.field is not None and path.field.is_bitfield()):
+        return False
+    if path.type.is_const_qualified() and not through_pointer:
+        return False
+    elsewhere = root.semantic_parent.kind == CursorKind.TRANSLATION_UNIT
+    return through_pointer or elsewhere or path.key[:2] in site.addressed()
 
 
 def _refuse_volatile(ctx: Context, cursor: Cursor, path: Path) -> None:
@@ -333,7 +362,7 @@ def _still(path: Path, visible: dict[str, Cursor], declared: Cursor, site: Site)
     if path.root.semantic_parent.kind == CursorKind.TRANSLATION_UNIT:
         return False  # any function may change it
     later = (inner for inner in ast.walk(site.function) if ast.begin(inner) > ast.end(declared))
-    return not any(may_change(inner, path.key) for inner in later)
+    return path.key not in site.addressed() and not any(may_change(inner, path.key) for inner in later)
 
 
 def may_change(cursor: Cursor, key: Key) -> bool:

@@ -60,11 +60,12 @@ class Context:
     """The state of the translation of one region, or of one function that it calls.
 
     *source* has the text at hand, which is another one than that of the region (*home*) in a function from a header.
-    *params* are by what they stand for in the host program, *fields* the struct members behind some of them.  *locals*
-    has each variable declared in the region (None where its declaration was refused), *structs* are those that are
-    structs, *aliases* has the pointers with what they point to, *spots* those to structs, *values* the parameters of an
-    inlined function with what they are given.  *records* are the pointers to structs that are used as arrays,
-    *addressed* the variables whose address is taken, *unions* the arrays that share their memory in a union.
+    *params* are by what they stand for in the host program, *fields* the struct members behind some of them, *scalars*
+    the paths of those that are only read.  *locals* has each variable declared in the region (None where its
+    declaration was refused), *structs* are those that are structs, *aliases* has the pointers with what they point to,
+    *spots* those to structs, *values* the parameters of an inlined function with what they are given.  *records* are
+    the pointers to structs that are used as arrays, *addressed* the variables whose address is taken, *unions* the
+    arrays that share their memory in a union.
 
     *plain* are the counters that must be variables, which the header of their loop assigns; *counted* are the other
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
@@ -84,6 +85,7 @@ class Context:
     aliases: dict[Key, Element | Var] = field(default_factory=dict)
     spots: dict[Key, Any] = field(default_factory=dict)
     fields: dict[Key, Cursor] = field(default_factory=dict)
+    scalars: dict[Key, Any] = field(default_factory=dict)
     structs: set[Key] = field(default_factory=set)
     values: dict[Key, Expr] = field(default_factory=dict)
     counted: set[Key] = field(default_factory=set)

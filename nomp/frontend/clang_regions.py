@@ -14,7 +14,7 @@ from nomp.diagnostics import Diagnostic, NompError, Span, did_you_mean, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import last_values, private, reductions
 from nomp.frontend.clang_ast import Cursor
-from nomp.frontend.clang_captures import Uses, capture, capture_path, uses_of
+from nomp.frontend.clang_captures import Uses, by_address, capture, capture_path, uses_of
 from nomp.frontend.clang_context import Again, Callees, Context, Key, position
 from nomp.frontend.clang_functions import definer, inliner
 from nomp.frontend.clang_paths import Path
@@ -69,6 +69,7 @@ def _translate(
         _keep_last_values(ctx, region)
         region = _with_clauses(ctx, region, clauses)
         region = replace(region, overwrite=whole and bool(region.clauses.reductions))
+        region = region if whole else by_address(ctx, site, region)
     if ctx.failed:
         raise NompError(tuple(sorted(ctx.diagnostics or [_unexplained(region)], key=position)))
     return region

@@ -13,6 +13,8 @@ from clang.cindex import CursorKind
 
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText, Unit
+from nomp.frontend.clang_context import Key
+from nomp.frontend.clang_paths import path_of
 
 _DECLARATIONS = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
 _BLOCKS = (CursorKind.COMPOUND_STMT, CursorKind.NULL_STMT)
@@ -36,6 +38,13 @@ class Site:
                 return child
         return None
 
+    def addressed(self) -> frozenset[Key]:
+        """The variables whose address, or that of a member, is taken in the function."""
+        known = self.unit.addressed
+        if self.function.hash not in known:
+            known[self.function.hash] = frozenset(_addressed(self.function))
+        return known[self.function.hash]
+
     def visible(self) -> dict[str, Cursor]:
         """The variables that can be named here; inner declarations hide outer ones."""
         found = {cursor.spelling: cursor for cursor in self.unit.variables}
@@ -45,6 +54,14 @@ class Site:
                 if child.kind == CursorKind.DECL_STMT and ast.begin(child) < self.offset:
                     found |= {declared.spelling: declared for declared in ast.children(child)}
         return {name: cursor for name, cursor in found.items() if cursor.kind in _DECLARATIONS}
+
+
+def _addressed(function: Cursor) -> Iterator[Key]:
+    for cursor in ast.walk(function):
+        if cursor.kind == CursorKind.UNARY_OPERATOR and ast.operator(cursor) == "&":
+            path = path_of(ast.children(cursor)[0])
+            if path and "*" not in path.key:
+                yield path.key[:2]
 
 
 def sites(unit: Unit, source: SourceText, begin: int, end: int) -> list[Site]:

@@ -17,14 +17,14 @@ from loopy.symbolic import get_dependencies
 from pymbolic import primitives as p
 from pymbolic import var
 
-from nomp.affine import Affine, Scope
+from nomp.affine import Affine, Scope, is_exact
 from nomp.arithmetic import is_float, is_launch_expr
 from nomp.device_source import Value, Variant
 from nomp.loops import INDEX, Header, header
 from nomp.lower.expressions import Name, Speller, constant
 from nomp.lower.target import loopy_dtype
 from nomp.region import Expr, For, Param, Region, Var
-from nomp.walks import Names, names
+from nomp.walks import Names, names, walk_expr
 
 _MEMORY = "*"
 """Stands for all arrays at once where they may overlap; no C name is like it."""
@@ -99,7 +99,15 @@ class Builder:
         return Speller(self.names, self.stable, self.wide, self.variant.no_wrap, own)
 
     def extent(self, expr: Expr) -> Any:
-        """The extent of an array, which is a size in memory: never so large that it could wrap around."""
+        """The extent of an array, which is a size in memory: never so large that it could wrap around.
+
+        loopy divides by extents and compares them: what is more than sums and products is computed at launch.
+        """
+        plain = all(is_exact(node, True, self.stable, self.wide) for node in walk_expr(expr))
+        if not plain and is_launch_expr(expr, self.region.scalars):
+            name = self.fresh("extent")
+            self._value(name, INDEX, expr)
+            return var(name)
         return replace(self.spell, no_wrap=True).index(expr)
 
     def fresh(self, name: str) -> str:

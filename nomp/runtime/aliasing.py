@@ -1,42 +1,84 @@
-"""Whether arrays with different names overlap at a launch, so that a schedule made for distinct arrays may be wrong.
+"""Whether parameters with different names overlap at a launch, which a schedule made for distinct ones may not allow.
 
-In: a region; then where its scalars and counters lie, and the arrays' addresses.  Out: yes or no; "yes" may be too
-careful, "no" is certain.  Called by `runtime.kernel`, which then has the loops run in the order of the source, where
-nothing is wrong with overlap.
+In: a region; then where its scalars and counters lie, and the parameters' addresses.  Out: yes or no; "yes" may be too
+careful, "no" is certain.  Called by `runtime.kernel`.  Where arrays overlap it has the loops run in the order of the
+source, where nothing is wrong with that; a single variable that is also an element of an array is refused, because the
+kernel has a copy of the variable.
 
 Two arrays of which one is written are apart if they are members of one array of structs, if the bytes that the loops
 can reach are, or if they are interleaved: members of structs by two names, or the even and the odd elements of one
 array.  The same address under two names is harmless where every access has the same subscript: that is one array, and
-the schedule is the user's affair.
+the schedule is the user's affair.  For a bound that is read from one of them it is not: that is read once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from math import gcd
+from math import gcd, prod
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES
-from nomp.region import Assign, For, Load, Param, Region, Var
+from nomp.region import Assign, Const, For, Load, Param, Region, Var
 from nomp.runtime.ranges import Interval, interval
 from nomp.walks import loads, walk, walk_expr, without_places
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a launch may touch of an array: elements in *elements* (None: any), one of *rests* modulo *stride*."""
+    """What a launch may touch of a parameter: elements in *elements* (None: any), one of *rests* modulo *stride*."""
 
     elements: Interval | None
     stride: int
     rests: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A parameter's memory on the host: element 0 at *start*, *reach* of what lies between *low* and *high*."""
+
+    param: Param
+    start: int
+    low: int
+    high: int
+    reach: Reach
+
+    def meets(self, other: Used) -> bool:
+        """Whether the two may share an element that one of the two parameters writes."""
+        one, two = self.param, other.param
+        if not (one.writes or two.writes) or (one.record and one.record == two.record):
+            return False
+        if {one.kind, two.kind} == {"counter", "scalar"} and one.host == two.host:
+            return False  # its last value is set after the launch
+        (low, high), (other_low, other_high) = self._bytes(), other._bytes()
+        if high <= other_low or other_high <= low:
+            return False
+        size, other_size = SIZES[one.dtype], SIZES[two.dtype]
+        modulus = gcd(self.reach.stride * size, other.reach.stride * other_size)
+        pairs = product(self._rests(), other._rests())
+        return not all(_interleaved(modulus, *pair, size, other_size) for pair in pairs)
+
+    def _bytes(self) -> tuple[int, int]:
+        if self.reach.elements is None:
+            return self.low, self.high
+        size, (first, last) = SIZES[self.param.dtype], self.reach.elements
+        return max(self.low, self.start + first * size), min(self.high, self.start + (last + 1) * size)
+
+    def _rests(self) -> list[int]:
+        return [self.start + rest * SIZES[self.param.dtype] for rest in self.reach.rests]
+
+
 def matters(region: Region) -> bool:
     """Whether overlap could matter at all: two arrays, one of them written."""
     arrays = [param for param in region.params if param.kind == "array"]
     return len(arrays) > 1 and any(param.writes for param in arrays)
+
+
+def singles_matter(region: Region) -> bool:
+    """Whether it could matter that a single variable overlaps with something."""
+    params = [param for param in region.params if param.kind != "table"]
+    return len(params) > 1 and any(p.writes for p in params) and any(p.kind != "array" for p in params)
 
 
 def read_by_bounds(region: Region) -> dict[str, For]:
@@ -46,53 +88,36 @@ def read_by_bounds(region: Region) -> dict[str, For]:
     return {node.array: loop for loop, node in parts if isinstance(node, Load)}
 
 
-def overlap(
-    region: Region, known: Mapping[str, Interval], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]],
-    among: Container[str] | None = None,
-) -> bool:  # fmt: skip
-    """Whether two arrays may share an element that one of them writes; *among*: the other one is one of these.
+def arrays(
+    region: Region, known: Mapping[str, Interval], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]]
+) -> tuple[Used, ...]:
+    """What the loops use of the arrays.
 
     *known* says where scalars and counters lie (nothing of any, if a subscript may wrap around).  *pointers* are the
     addresses of the arrays' elements 0, *mapped* the addresses between which each array is mapped.
     """
-    arrays = [p for p in region.params if p.kind == "array" and p.name in mapped and (p.reads or p.writes)]
-    reaches = {param.name: _reach(region, param, known) for param in arrays}
-    pairs = (
-        pair
-        for pair in combinations(arrays, 2)
-        if any(one.writes and (among is None or other.name in among) for one, other in (pair, pair[::-1]))
-    )
-    return not all(_apart(region, reaches, *pair, pointers, mapped) for pair in pairs)
+    used = [p for p in region.params if p.kind == "array" and p.name in mapped and (p.reads or p.writes)]
+    return tuple(Used(p, pointers[p.name], *mapped[p.name], _reach(region, p, known)) for p in used)
 
 
-def _apart(
-    region: Region, all_reaches: Mapping[str, Reach], first: Param, second: Param, pointers: Mapping[str, int],
-    mapped: Mapping[str, tuple[int, int]],
-) -> bool:  # fmt: skip
-    if first.record and first.record == second.record:
-        return True
-    reaches = [all_reaches[param.name] for param in (first, second)]
-    starts = [pointers[param.name] for param in (first, second)]
-    sizes = [SIZES[param.dtype] for param in (first, second)]
-    (low, high), (other_low, other_high) = (
-        _bytes(reach, start, size, mapped[param.name])
-        for reach, start, size, param in zip(reaches, starts, sizes, (first, second), strict=True)
-    )
-    if high <= other_low or other_high <= low:
-        return True
-    modulus = gcd(reaches[0].stride * sizes[0], reaches[1].stride * sizes[1])
-    shifted = zip(reaches, starts, sizes, strict=True)
-    places = product(*([start + rest * size for rest in reach.rests] for reach, start, size in shifted))
-    if all(_interleaved(modulus, *pair, *sizes) for pair in places):
-        return True
-    return starts[0] == starts[1] and first.dtype == second.dtype and _same_subscripts(region, first, second)
+def single(param: Param, address: int) -> Used:
+    """What a launch uses of a variable that it copies."""
+    return Used(param, address, address, address + SIZES[param.dtype], Reach((0, 0), 0, frozenset({0})))
 
 
-def _bytes(reach: Reach, start: int, size: int, mapped: tuple[int, int]) -> tuple[int, int]:
-    if reach.elements is None:
-        return mapped
-    low, high = reach.elements
-    return max(mapped[0], start + low * size), min(mapped[1], start + (high + 1) * size)
+def overlap(region: Region, used: Iterable[Used], among: Container[str] | None = None) -> bool:
+    """Whether two arrays may share an element that one of them writes; *among*: the other one is one of these."""
+    for pair in combinations(used, 2):
+        counts = among is None or any(one.param.writes and two.param.name in among for one, two in (pair, pair[::-1]))
+        if counts and pair[0].meets(pair[1]) and not (among is None and _is_one(region, *pair)):
+            return True
+    return False
+
+
+def meeting(singles: Sequence[Used], used: Iterable[Used]) -> tuple[Param, Param] | None:
+    """A single variable and another parameter that share memory which one of the two writes."""
+    pairs = (*combinations(singles, 2), *product(singles, used))
+    return next(((one.param, other.param) for one, other in pairs if one.meets(other)), None)
 
 
 def _interleaved(modulus: int, first: int, second: int, size: int, other: int) -> bool:
@@ -102,16 +127,17 @@ def _interleaved(modulus: int, first: int, second: int, size: int, other: int) -
     return (second - first) % modulus >= size and (first - second) % modulus >= other
 
 
-def _same_subscripts(region: Region, first: Param, second: Param) -> bool:
-    """Whether every access to the two has one and the same subscript, whose value does not change in an iteration."""
-    found = {without_places(load.index) for load in _loads(region, {first.name, second.name})}
-    if len(found) != 1 or first.shape[1:] != second.shape[1:]:
+def _is_one(region: Region, first: Used, second: Used) -> bool:
+    """Whether the two are one array, every access to which has one subscript that does not change in an iteration."""
+    one, two = first.param, second.param
+    if first.start != second.start or one.dtype != two.dtype or one.shape[1:] != two.shape[1:]:
         return False
+    found = {without_places(load.index) for load in _loads(region, {one.name, two.name})}
     targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
     written = {target.array if isinstance(target, Load) else target.name for target in targets}
     nodes = [node for index in found for part in index for node in walk_expr(part)]
-    used = {node.array if isinstance(node, Load) else node.name for node in nodes if isinstance(node, Load | Var)}
-    return not used & written
+    read = {node.array if isinstance(node, Load) else node.name for node in nodes if isinstance(node, Load | Var)}
+    return len(found) == 1 and not read & written
 
 
 def _loads(region: Region, names: set[str]) -> Iterator[Load]:
@@ -128,9 +154,15 @@ def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach
         flat = interval(load.index[0], known) if len(load.index) == 1 else None
         form = scope.affine(load.index[0]) if len(load.index) == 1 else None
         if flat is None or form is None:
-            return Reach(None, 1, frozenset({0}))
+            return Reach(_declared(param), 1, frozenset({0}))
         found.append(flat)
         rests.add(form.constant)
         stride = gcd(stride, *form.terms.values())
     low, high = min((low for low, _ in found), default=0), max((high for _, high in found), default=-1)
     return Reach((low, high), stride, frozenset(rests))
+
+
+def _declared(param: Param) -> Interval | None:
+    """All elements of *param*, if it is declared with constant extents (one element may stand for any number)."""
+    extents = [int(extent.value) for extent in param.shape if isinstance(extent, Const)]
+    return (0, prod(extents) - 1) if len(extents) == len(param.shape) and extents[0] > 1 else None

@@ -14,7 +14,7 @@ import ctypes
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
@@ -62,13 +62,16 @@ class Plan:
     """What to do for certain scalars, pointers and maps.
 
     *cells* are byte offsets from their parameters' addresses, *counters* the bytes to write at addresses by position,
-    *tables* the positions of the constant tables that nobody has mapped.
+    *tables* the positions of the constant tables that nobody has mapped.  *used* is what the launches use of arrays,
+    *apart* the last addresses for which no single variable was found to overlap with anything.
     """
 
     launches: tuple[Ready, ...] = ()
     cells: tuple[int, ...] = ()
     counters: tuple[tuple[int, bytes], ...] = ()
     tables: tuple[int, ...] = ()
+    used: tuple[aliasing.Used, ...] = ()
+    apart: list[int] = field(default_factory=list)
 
 
 MAX_PLANS = 16
@@ -97,6 +100,7 @@ class Kernel:
         self._watches: dict[Program, Watch | None] = {}
         self._accesses = bounds.accesses(region)
         self._may_alias = aliasing.matters(region)
+        self._singles_matter = aliasing.singles_matter(region)
         self._bounds_read = aliasing.read_by_bounds(region)
         self.needs_ranges = ranges.needs_ranges(region)
         trips = [trip_count(stmt) for stmt in region.body if isinstance(stmt, For)]
@@ -108,13 +112,16 @@ class Kernel:
         """Launch with one host address for each parameter.
 
         Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays, N610 for
-        the addresses, N612 for a division by zero, N617 for a counter that wraps around, N403 for a schedule that is
-        wrong for the scalars, N521 and the pipeline's for the first launch of a variant, N611.
+        the addresses, N402 for variables and bounds that overlap with arrays, N612 for a division by zero, N617 for a
+        counter that wraps around, N403 for a schedule that is wrong for the scalars, N521 and the pipeline's for the
+        first launch of a variant, N611.
         """
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
         situation = self._read(addresses), pointers, tuple(map(context.memory.find, pointers))
         plan = self._plans.get(situation) or self._remember(situation, self._prepare(context, situation))
+        if self._singles_matter and plan.launches and plan.apart != addresses:
+            self._check_singles(plan, addresses)
         with driver_errors(self._launching, self.span):
             self._launch(context, plan, addresses)
         for position, value in plan.counters:
@@ -187,12 +194,12 @@ class Kernel:
                 buffers = {cell.param.name: cell.buffer(context.device) for cell in self._cells}
                 self._check_header(scalars)
                 idle = self._is_idle(scalars)
-                launches = () if idle else self._bind(context, scalars, pointers, entries, buffers)
+                launches, used = ((), ()) if idle else self._bind(context, scalars, pointers, entries, buffers)
         except ZeroDivisionError as reason:
             message = f"the bounds of kernel '{self.region.name}' divide by zero, or a step is zero"
             raise error("N612", message, self.span, help=f"the values are {_listed(scalars)}") from reason
         unmapped = tuple(i for (i, _), e in zip(self._arrays, entries, strict=True) if e is None and i in self._tables)
-        return Plan(launches, cells, counters, unmapped if launches else ())
+        return Plan(launches, cells, counters, unmapped if launches else (), used)
 
     def _final_counters(self, scalars: Mapping[str, Number]) -> Iterator[tuple[int, bytes]]:
         final = ranges.final_counters(self.region, scalars) if self._counters else {}
@@ -214,8 +221,8 @@ class Kernel:
     def _bind(
         self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int],
         entries: Sequence[Entry | None], buffers: dict[str, Any],
-    ) -> tuple[Ready, ...]:  # fmt: skip
-        """The launches, with the arrays' buffers added to *buffers*."""
+    ) -> tuple[tuple[Ready, ...], tuple[aliasing.Used, ...]]:  # fmt: skip
+        """The launches, and what they use of the arrays, whose buffers are added to *buffers*."""
         offsets: dict[str, int] = {}
         mapped: dict[str, bounds.Elements] = {}
         for (position, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
@@ -228,29 +235,38 @@ class Kernel:
                 mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size
         bounds.check(self.region, self._accesses, scalars, mapped)
         exact = not self.needs_ranges or ranges.nothing_wraps(self.region, scalars)
-        aliased = self._may_alias and self._aliased(scalars, exact, pointers, entries)
+        known = ranges.counters(self.region, scalars) if exact else {}
+        names = [param.name for _, param in self._arrays]
+        held = {name: (e.start, e.end) for name, e in zip(names, entries, strict=True) if e is not None}
+        used = aliasing.arrays(self.region, known, dict(zip(names, pointers, strict=True)), held)
+        aliased = self._may_alias and self._aliased(used)
         no_wrap = self.needs_ranges and exact
         variant = Variant(no_wrap, offsets=any(offsets.values()), aliased=aliased, wraps=not exact)
         program = self.compile(context, scalars, variant)
         if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
             context.illegal(wrong)
-        return program.bind(scalars, buffers, offsets)
+        return program.bind(scalars, buffers, offsets), used
 
-    def _aliased(
-        self, scalars: Mapping[str, Number], exact: bool, pointers: Sequence[int], entries: Sequence[Entry | None]
-    ) -> bool:
-        names = [param.name for _, param in self._arrays]
-        held = {name: (e.start, e.end) for name, e in zip(names, entries, strict=True) if e is not None}
-        known = ranges.counters(self.region, scalars) if exact else {}
-        located = dict(zip(names, pointers, strict=True))
-        found = aliasing.overlap(self.region, known, located, held)
-        if found and self._bounds_read and aliasing.overlap(self.region, known, located, held, self._bounds_read):
+    def _aliased(self, used: tuple[aliasing.Used, ...]) -> bool:
+        if self._bounds_read and aliasing.overlap(self.region, used, self._bounds_read):
             loop = next(iter(self._bounds_read.values()))
             message = f"arrays of kernel '{self.region.name}' may overlap in this launch, and the bound of loop "
             step = "copy the bound to a variable before the loop, or give the kernel arrays that are apart"
             span = self.region.span(loop.place)
             raise error("N402", f"{message}'{loop.iname}' may change in it", span, help=step)
-        return found
+        return aliasing.overlap(self.region, used)
+
+    def _check_singles(self, plan: Plan, addresses: Sequence[int]) -> None:
+        """Refuse variables that the kernel has copies of while it changes them under another name, or the reverse."""
+        offsets = dict(zip([cell.position for cell in self._cells], plan.cells, strict=True))
+        singles = [aliasing.single(p, addresses[i] + offsets.get(i, 0)) for i, p in self._required]
+        both = aliasing.meeting(singles, plan.used)
+        if both:
+            one, other = map(_shown, both)
+            message = f"'{one}' and '{other}' may be the same memory in this launch of kernel '{self.region.name}'"
+            step = f"copy '{one}' to a variable of its own before the loop, or give the kernel memory that is apart"
+            raise error("N402", message, self.region.span(both[0].place), help=step)
+        plan.apart[:] = addresses
 
     def _located(self, param: Param, pointer: int, entry: Entry | None, device: Device) -> tuple[Any, int]:
         """What the kernel is given for array *param*, and the element of it that is the host's element 0."""
@@ -285,7 +301,7 @@ def _watch(region: Region, source: DeviceSource) -> Watch | None:
 
 def _shown(param: Param) -> str:
     """How the program spells *param*."""
-    return param.host or param.name
+    return param.variable or param.name
 
 
 def _bytes(value: Number, dtype: str) -> bytes:

@@ -152,6 +152,62 @@ int main(void) {
     ]
 
 
+SINGLES = """struct sim { int n, m; int v[8]; };
+int one = 5;
+void sum(int n, int *s, const int *x) {
+#pragma nomp for reduce("s[0]", "+")
+  for (int i = 0; i < n; i++) s[0] += x[i];
+}
+void both(int n, int *s, int *t, const int *x) {
+#pragma nomp for reduce("s[0]", "+") reduce("t[0]", "+")
+  for (int i = 0; i < n; i++) { s[0] += x[i]; t[0] += 2 * x[i]; }
+}
+void set(int n, int *p, int *q, const int *k) {
+#pragma nomp for
+  for (int i = 0; i < n; i++) { p[0] = i; q[k[i]] = one; }
+}
+void member(int n, struct sim *s, int *p, const int *k) {
+#pragma nomp for
+  for (int i = 0; i < n; i++) { p[0] = i; s->v[k[i]] = s->n; }
+}
+void counted(int n, int *p) {
+#pragma nomp for
+  for (one = 0; one < n; one++) p[one] = one;
+}
+int main(void) {
+  int x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, q[8] = {0}, local = 0, *p = &local;
+  struct sim s = {1, 2, {0}};
+  struct sim *r = &s;
+#pragma nomp init(0, 0)
+#pragma nomp update(to : x, q, p[0, 1], r[0, 1])
+  p = &one;
+#pragma nomp update(to : p[0, 1])
+"""
+
+
+@pytest.mark.parametrize(
+    ("fine", "wrong", "names"),
+    [
+        ("sum(7, &x[7], x);", "sum(8, &x[7], x);", "'s' and 'x'"),
+        ("both(8, &local, &s.n, x);", "both(8, &local, &local, x);", "'s' and 't'"),
+        ("set(8, &s.m, q, x);", "set(8, &one, q, x);", "'one' and 'p'"),
+        ("member(8, &s, &s.m, x);", "member(8, &s, &s.n, x);", "'s->n' and 'p'"),
+        ("counted(8, q);", "counted(1, &one);", "'one' and 'p'"),
+    ],
+)
+def test_a_variable_that_overlaps(
+    fine: str, wrong: str, names: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a kernel has a copy of is refused where it is also something that the kernel writes, and nowhere else."""
+    monkeypatch.chdir(tmp_path)
+    Path("single.c").write_text(f'#include <stdio.h>\n{SINGLES}  {fine}\n  puts("fine");\n  {wrong}\n}}\n')
+    commands.succeed(*commands.NOMP_CC, "single.c", "-o", "single")
+    done = commands.run("./single")
+    assert (done.returncode, done.stdout) == (1, "fine\n"), done.stderr
+    assert f"error: {names} may be the same memory in this launch of kernel '_nomp_kernel_l" in done.stderr
+    assert "[N402]" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("header", "values", "fits"),
     [
