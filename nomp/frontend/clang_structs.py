@@ -7,9 +7,10 @@ alone.  Called by `frontend.clang_statements`.  Raises N210, N211 and N220.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import Any
 
 from clang.cindex import CursorKind
 
@@ -23,10 +24,11 @@ from nomp.frontend.clang_paths import path_of
 from nomp.frontend.clang_records import element_of
 from nomp.frontend.clang_types import dtype_of, is_in_union, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
-from nomp.region import Assign, Const, Declare, Expr, Load, Stmt, Var
+from nomp.region import Assign, Const, Declare, Expr, Load, Place, Stmt, Var
+from nomp.walks import walk_expr
 
 Fields = tuple[Cursor, ...]
-Place = tuple[int, ...]
+Subscripts = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Member:
     dtype: str
     shape: tuple[int, ...]
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[Subscripts]:
         """The subscripts of its elements; one empty one for a scalar."""
         return product(*map(range, self.shape))
 
@@ -73,10 +75,11 @@ def declare(ctx: Context, declared: Cursor, first: Cursor | None) -> Iterator[St
         yield Declare(name, member.dtype, shape, None, ctx.place(declared))
     ctx.structs.add(key)
     if first is not None:
-        yield from _set(ctx, declared, declared.type, lambda m, place: _own(ctx, key, m, place), first)
+        for target, value_ in _set(ctx, declared, declared.type, lambda m, place: _own(ctx, key, m, place), first):
+            yield Assign(target, value_, ctx.place(declared))
 
 
-def _own(ctx: Context, key: Key, member: Member, place: Place) -> Var | Load:
+def _own(ctx: Context, key: Key, member: Member, place: Subscripts) -> Var | Load:
     local = ctx.locals[(*key, *_names(member.fields))]
     assert local is not None
     index = tuple(Const(i, "int64") for i in place)
@@ -84,35 +87,73 @@ def _own(ctx: Context, key: Key, member: Member, place: Place) -> Var | Load:
 
 
 def assign(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
-    """``target = given`` for structs."""
-    return tuple(_set(ctx, cursor, target.type, lambda m, place: _part(ctx, target, m, place), given))
+    """``target = given`` for structs, all of which is read before any of it is written."""
+    pairs = list(_set(ctx, cursor, target.type, lambda m, place: _part(ctx, target, m, place), given))
+    before = _Before(ctx, ctx.place(cursor), {part.name for part, _ in pairs if isinstance(part, Var)}, {})
+    copied = _without_type(given).kind != CursorKind.INIT_LIST_EXPR  # then the two are one struct, or apart
+    assigned = [
+        Assign(before.location(part), before.location(found) if copied else before.value(found), before.at)
+        for part, found in pairs
+    ]
+    return (*before.declared.values(), *assigned)
 
 
-Part = Callable[[Member, Place], Var | Load]
+@dataclass(slots=True)
+class _Before:
+    """What an assignment reads that it may change, in variables that are declared before it.
+
+    *written* are the variables that it sets; elements that it sets may be any that it reads.
+    """
+
+    ctx: Context
+    at: Place
+    written: set[str]
+    declared: dict[Expr, Declare]
+
+    def value(self, expr: Expr) -> Expr:
+        """*expr* as it is before the assignment."""
+        if not any(isinstance(n, Load) or (isinstance(n, Var) and n.name in self.written) for n in walk_expr(expr)):
+            return expr
+        if expr not in self.declared:
+            self.declared[expr] = Declare(self.ctx.names.unique("before"), expr.dtype, (), expr, self.at)
+        return Var(self.declared[expr].name, expr.dtype)
+
+    def location(self, part: Any) -> Any:
+        """The variable or element *part*, with subscripts as they are before the assignment."""
+        return replace(part, index=tuple(map(self.value, part.index))) if isinstance(part, Load) else part
 
 
-def _set(ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor) -> Iterator[Stmt]:
-    """Assign each member of *given*, a struct of *type_*, to what *target* says of it."""
+Part = Callable[[Member, Subscripts], Var | Load]
+
+
+def _set(
+    ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor
+) -> Iterator[tuple[Var | Load, Expr]]:
+    """What *target* says of each member of the struct *type_*, with the value that it has in *given*."""
     found = list(members(ctx, cursor, type_))
     refuse_many(ctx, cursor, sum(prod(member.shape) for member in found))
-    given = ast.bare(given)
-    if given.kind == CursorKind.COMPOUND_LITERAL_EXPR:
-        given = ast.children(given)[-1]
-    source: Callable[[Member, Place], Expr] = lambda m, place: _part(ctx, given, m, place)  # noqa: E731
+    given = _without_type(given)
+    source: Callable[[Member, Subscripts], Expr] = lambda m, place: _part(ctx, given, m, place)  # noqa: E731
     if given.kind == CursorKind.INIT_LIST_EXPR:
         values = dict(_values(ctx, given, type_))
         zero = Const(0, "int32")
         source = lambda m, place: values.get((_names(m.fields), place), zero)  # noqa: E731
     for member in found:
         for place in member.places():
-            yield Assign(target(member, place), cast(source(member, place), member.dtype), ctx.place(cursor))
+            yield target(member, place), cast(source(member, place), member.dtype)
+
+
+def _without_type(given: Cursor) -> Cursor:
+    """The list in a compound literal; any other expression as it is."""
+    given = ast.bare(given)
+    return ast.children(given)[-1] if given.kind == CursorKind.COMPOUND_LITERAL_EXPR else given
 
 
 def _names(fields: Fields) -> tuple[str, ...]:
     return tuple(field.spelling for field in fields if not is_unnamed(field))
 
 
-def _part(ctx: Context, cursor: Cursor, member: Member, place: Place) -> Var | Load:
+def _part(ctx: Context, cursor: Cursor, member: Member, place: Subscripts) -> Var | Load:
     """The element *place* of *member* of the struct that the lvalue *cursor* is."""
     index = tuple(Const(i, "int64") for i in place)
     path = path_of(cursor)
@@ -142,7 +183,7 @@ _LVALUES = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.MEMBER_REF_EXPR, CursorK
 
 def _values(
     ctx: Context, given: Cursor, type_: Type, outer: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[tuple[str, ...], Place], Expr]]:
+) -> Iterator[tuple[tuple[tuple[str, ...], Subscripts], Expr]]:
     """The values in the initialiser list *given* of a struct of *type_*, by member and subscripts."""
     fields = list(type_.get_canonical().get_fields())
     position = 0
