@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nomp.affine import preserves_value
 from nomp.arithmetic import bits, is_float
 from nomp.loops import MIRRORED, NEGATED
-from nomp.region import Assign, Binary, Call, Cast, Expr, If, Load, Select, Stmt, Var
+from nomp.region import COMPARISONS, Assign, Binary, Call, Cast, Expr, If, Load, Select, Stmt, Unary, Var
 from nomp.walks import walk_expr, without_places
 
 _COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
@@ -43,6 +44,10 @@ class Cell:
             expr = expr.operand
         return expr
 
+    def _is_term(self, expr: Expr) -> bool:
+        """Whether the cell may be combined with *expr*: it does not mention the cell, nor disturb a truth value."""
+        return self._free(expr) and (self.target.dtype != "bool" or self.op not in ("+", "^") or _is_truth(expr))
+
     def _found(self, expr: Expr) -> bool:
         """Whether *expr* is the cell, conversions aside."""
         return self._is_target(self._bare(expr))
@@ -70,23 +75,41 @@ class Cell:
 
     def _chain(self, used: str, left: Expr, right: Expr) -> bool:
         """Whether ``left used right`` is ``s op x``, ``x op s`` or, of sums and products, a chain with one ``s``."""
-        if used == "-" and self.op == "+":
+        if used == "-" and self.op == "+" and self.target.dtype != "bool":
             return self._free(right) and (self._found(left) or self._combines(left))
         if used != self.op:
             return False
         nested = self.op in ("+", "*")
         return any(
-            self._free(other) and (self._found(side) or (nested and not self._free(side) and self._combines(side)))
+            self._is_term(other) and (self._found(side) or (nested and not self._free(side) and self._combines(side)))
             for side, other in ((left, right), (right, left))
         )
 
     def _replaces(self, cond: Binary, relation: str, value: Expr) -> bool:
         """Whether ``if (left relation right) s = value`` keeps the smaller (``min``) or larger (``max``) of the two."""
-        left, right = cond.left, cond.right
-        if self._found(left):
+        left, right, value = map(_ordered, (cond.left, cond.right, value))
+        if self._is_target(left):
             left, right, relation = right, left, MIRRORED.get(relation, "")
-        same = without_places(self._bare(left)) == without_places(self._bare(value))
-        return relation in _COMPARED.get(self.op, ()) and self._found(right) and same and self._free(value)
+        same = without_places(left) == without_places(value)
+        return relation in _COMPARED.get(self.op, ()) and self._is_target(right) and same and self._free(value)
+
+
+def _ordered(expr: Expr) -> Expr:
+    """*expr* without the conversions around it that keep the order of all values."""
+    while isinstance(expr, Cast) and expr.dtype != "bool":
+        real = is_float(expr.dtype) or is_float(expr.operand.dtype)
+        if not (real or preserves_value(expr.operand.dtype, expr.dtype)):
+            break
+        expr = expr.operand
+    return expr
+
+
+def _is_truth(expr: Expr) -> bool:
+    """Whether *expr* is 0 or 1."""
+    while isinstance(expr, Cast) and not is_float(expr.dtype):
+        expr = expr.operand
+    truth = isinstance(expr, Binary) and (expr.op in COMPARISONS or expr.op in ("&&", "||"))
+    return truth or expr.dtype == "bool" or (isinstance(expr, Unary) and expr.op == "!")
 
 
 def _as_wide(dtype: str, least: str) -> bool:

@@ -62,13 +62,21 @@ def convert(value: Number, dtype: str) -> Number:
     if dtype == "float64":
         return float(value)
     if dtype == "float32":
-        return ctypes.c_float(value).value
+        return ctypes.c_float(_sticky(value) if isinstance(value, int) else value).value
     if dtype == "bool":
         return int(value != 0)
     if isinstance(value, float):
         value = math.trunc(value) if math.isfinite(value) else 0
     value, (low, high) = int(value), limits(dtype)
     return value if low <= value <= high else (value - low) % (1 << bits(dtype)) + low
+
+
+def _sticky(value: int) -> float:
+    """*value* to 40 bits, the last one set for all that is lost: to round it to float32 then is to round it once."""
+    lost = max(0, value.bit_length() - 40)
+    kept = abs(value) >> lost
+    exact = math.ldexp(kept | (abs(value) != kept << lost), lost)
+    return -exact if value < 0 else exact
 
 
 def _truncated(left: int, right: int) -> int:

@@ -100,7 +100,10 @@ def combined(op: str, left: Expr, right: Expr) -> Expr:
     """``left OP right`` for two values of a reduction, in their type."""
     dtype = left.dtype
     if op in ("min", "max"):
-        return Select(Binary("<" if op == "min" else ">", right, left, "int32"), right, left, dtype)
+        better: Expr = Binary("<" if op == "min" else ">", right, left, "int32")
+        if is_float(dtype):  # fmin takes the other one where one of the two is no number
+            better = Binary("||", better, Binary("!=", left, left, "int32"), "int32")
+        return Select(better, right, left, dtype)
     wide = promoted(dtype)
     result = "int32" if op in ("&&", "||") else wide
     return cast(Binary(op, cast(left, wide), cast(right, wide), result), dtype)

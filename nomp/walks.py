@@ -5,6 +5,7 @@ Used by every stage that looks for something in a region; `region` itself only s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
@@ -105,15 +106,23 @@ def loads(stmt: Stmt) -> Iterator[Load]:
                 yield node
 
 
+_ISL_WORDS = {"and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infinity", "infty", "max",
+              "min", "mod", "nan", "not", "or", "rat", "true"}  # fmt: skip
+
+
 @dataclass(slots=True)
 class Names:
-    """Hands out the names of one region, each of them once."""
+    """Hands out the names of one region, each of them once.
+
+    They are ASCII, none is a word of isl's, whatever its case, and none begins as the device's names of functions do.
+    """
 
     taken: set[str] = field(default_factory=set)
 
     def unique(self, name: str) -> str:
         """*name*, with ``_`` appended until it is free; from now on it is taken."""
-        while name in self.taken:
+        name = re.sub(r"^nomp_", "c_nomp_", re.sub(r"[^A-Za-z0-9_]", "_", name))
+        while name in self.taken or name.lower() in _ISL_WORDS:
             name += "_"
         self.taken.add(name)
         return name

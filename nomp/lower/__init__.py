@@ -40,11 +40,11 @@ class Lowered:
 def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = False) -> Lowered:
     """Lower *region* for devices of *dialect*.
 
-    *for_script*: a loop that is nothing but ``s OP= expression`` of a reduce clause becomes one loopy reduction, which
-    scripts can split and map; without a script `reduction` has rewritten it before.
+    *for_script*: every ``for`` stays a loop of loopy's, and one that is nothing but ``s OP= expression`` of a reduce
+    clause becomes one loopy reduction, which scripts can split and map; without a script `reduction` has rewritten it.
     """
     lp.set_caching_enabled(False)
-    builder = Builder(region, variant, dialect)
+    builder = Builder(region, variant, dialect, for_script)
     builder.parameters()
     simple = _simple_reduction(region) if for_script else None
     if simple:

@@ -68,13 +68,14 @@ class Access:
 class Builder:
     """The kernel so far.
 
-    *forms*, *stable* and *wide* are those of `affine.Scope`, *names* that of `Speller`; *data* are the arrays and
-    locals, *shapes* their extents, *offsets* where arrays start.
+    *scripted*: a script may work on its loops.  *forms*, *stable* and *wide* are those of `affine.Scope`, *names* that
+    of `Speller`; *data* are the arrays and locals, *shapes* their extents, *offsets* where arrays start.
     """
 
     region: Region
     variant: Variant
     dialect: str
+    scripted: bool = False
     domains: list[str] = field(default_factory=list)
     instructions: list[lp.InstructionBase] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)

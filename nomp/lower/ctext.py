@@ -122,7 +122,10 @@ class Writer:
     def bare(self, expr: Expr) -> str:
         """*expr* without parentheses around it."""
         if isinstance(expr, Binary):
-            return f"{self.value(expr.left)} {expr.op} {self.value(expr.right)}"
+            left, right = self.value(expr.left), self.value(expr.right)
+            if expr.op in ("min", "max"):
+                return f"{left} {'<' if expr.op == 'min' else '>'} {right} ? {left} : {right}"
+            return f"{left} {expr.op} {right}"
         return self.value(expr)
 
     def value(self, expr: Expr) -> str:

@@ -47,7 +47,7 @@ _WORDS = {
 _PATTERNS = re.compile(
     r"(u?char|u?short|u?int|u?long|float|double|half|bool)(2|3|4|8|16)"  # vector types
     r"|(as|convert)_\w+|vload\w+|vstore\w+|atom_\w+|atomic_\w+|image\w+_t|read_image\w+|write_image\w+"
-    r"|(CLK|CL|FLT|DBL|INT|UINT|LONG|ULONG|CHAR|UCHAR|SHRT|USHRT|SCHAR|HALF|M)_\w+|[lg]id|loopy_\w+|lpy_\w+|__\w+"
+    r"|(CLK|CL|FLT|DBL|INT|UINT|LONG|ULONG|CHAR|UCHAR|SHRT|USHRT|SCHAR|HALF|M)_\w+|[lg]id|loopy_\w+|lpy_\w+|nomp_\w+|__\w+"
 )
 
 
@@ -64,9 +64,13 @@ def entry_name(name: str) -> str:
     """*name*, or a variation of it that is free and not too long, for an entry point."""
     if len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}_{crc32(name.encode()):x}"
-    while is_taken(name) or name in lp.PyOpenCLTarget().get_device_ast_builder().known_callables:
-        name += "_"
-    return name
+    known = lp.PyOpenCLTarget().get_device_ast_builder().known_callables
+    return _other(name) if is_taken(name) or name in known else name
+
+
+def _other(name: str) -> str:
+    """A name like *name* that means nothing else."""
+    return f"c_{name}" if is_taken(f"{name}_") else f"{name}_"
 
 
 def legal(kernel: lp.TranslationUnit) -> tuple[lp.TranslationUnit, dict[str, str]]:
@@ -74,7 +78,7 @@ def legal(kernel: lp.TranslationUnit) -> tuple[lp.TranslationUnit, dict[str, str
     entry = kernel.default_entrypoint
     generate = entry.get_var_name_generator()
     names = [*entry.arg_dict, *entry.temporary_variables, *entry.all_inames()]
-    renamed = {name: generate(f"{name}_") for name in sorted(names) if is_taken(name)}
+    renamed = {name: generate(_other(name)) for name in sorted(names) if is_taken(name)}
     return kernel.with_kernel(_with_names(entry, renamed)), {new: old for old, new in renamed.items()}
 
 

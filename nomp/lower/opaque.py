@@ -1,6 +1,7 @@
 """Statements that loopy carries without understanding them: C text with known reads and writes.
 
-In: a ``while`` or ``do`` with all that is in it.  Out: a loopy `CInstruction` in the kernel that `lower.builder` makes.
+In: a ``while``, ``do`` or ``for`` with all that is in it.  Out: a loopy `CInstruction` in the kernel that
+`lower.builder` makes.
 Schedules may reorder the loops around it as far as its reads and writes allow, but see nothing inside.
 """
 
@@ -32,7 +33,7 @@ class Touched:
     own_arrays: tuple[Declare, ...]
 
 
-def carry(builder: Builder, stmt: While, context: Context) -> None:
+def carry(builder: Builder, stmt: For | While, context: Context) -> None:
     """Append *stmt* as C text."""
     touched = _touched_by(stmt)
     for array in touched.own_arrays:

@@ -142,6 +142,9 @@ def _keep(builder: Builder, condition: Any, context: Context) -> Any:
 
 
 def _for(builder: Builder, loop: For, context: Context) -> None:
+    if not builder.scripted and any(isinstance(jump, Break) for jump in jumps.own(loop.body)):
+        carry(builder, loop, context)  # a flag would leave it counting to its end
+        return
     inner = builder.loop(loop, context)
     lower_body(builder, loop.body, _flags(builder, loop, context, inner))
 

@@ -1,6 +1,70 @@
 /* Reductions that no clause names: integers are reduced in parallel, floating-point numbers keep their order. */
 #include "show.h"
+#include <math.h>
 #define N 1000
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+
+/* What looks like a reduction, but whose result depends on the order, and what only looks as if it did. */
+static void ordered(const int *a) {
+  _Bool sum = 0, minus = 1, parity = 1, any = 0, all = 1;
+  signed char narrow = 100, exact = -100;
+  int unlike = 5;
+  unsigned like = 5;
+#pragma nomp for
+  for (int i = 0; i < N - 1; i++)
+    sum += a[i] - 50;
+#pragma nomp for
+  for (int i = 0; i < N - 1; i++)
+    minus -= a[i] > 50;
+#pragma nomp for
+  for (int i = 0; i < N; i++) {
+    parity ^= a[i] > 50;
+    any |= a[i] & 64;
+    all &= a[i] | 1;
+  }
+#pragma nomp for
+  for (int i = 0; i < N; i++)
+    if (a[i] * 3 > narrow)
+      narrow = a[i] * 3;
+#pragma nomp for
+  for (int i = 0; i < N; i++)
+    exact = (signed char)(a[i] * 3) > exact ? (signed char)(a[i] * 3) : exact;
+#pragma nomp for
+  for (int i = 0; i < N; i++) {
+    unsigned u = a[i] * 50000000u;
+    if (u > unlike)
+      unlike = u;
+    if (u > like)
+      like = u;
+  }
+  printf("%d %d %d %d %d %d %d %d %u\n", sum, minus, parity, any, all, narrow, exact, unlike, like);
+}
+
+static void with_nan(void) {
+  double x[N], low = NAN, high = NAN, kept = NAN, least = NAN, skipped = 1e9;
+  float rounded = 3;
+  for (int i = 0; i < N; i++)
+    x[i] = i % 7 == 3 ? NAN : i * 37 % 101 - 50.1;
+#pragma nomp update(to : x)
+#pragma nomp for reduce("low", "min") reduce("high", "max")
+  for (int i = 0; i < N; i++) {
+    low = fmin(low, x[i]);
+    high = fmax(x[i], high);
+  }
+#pragma nomp for reduce("kept", "min") reduce("skipped", "min") reduce("rounded", "max")
+  for (int i = 0; i < N; i++) {
+    if (x[i] < kept)
+      kept = x[i];
+    skipped = x[i] < skipped ? x[i] : skipped;
+    if (rounded < x[i])
+      rounded = x[i];
+  }
+#pragma nomp for reduce("least", "min")
+  for (int i = 0; i < 3; i++)
+    least = MIN(least, x[i]);
+#pragma nomp update(free : x)
+  printf("%g %g %g %g %g %g\n", low, high, kept, least, skipped, rounded);
+}
 
 int main(int argc, char **argv) {
   int a[N], s = 3, m = -1, c = 0;
@@ -31,6 +95,8 @@ int main(int argc, char **argv) {
     s = a[i];
     a[i] = s + 1;
   }
+  ordered(a);
+  with_nan();
 #pragma nomp finalize
   printf("%d %d %d %u %llx %d %.17g\n", s, m, c, x, (unsigned long long)product, narrow, q);
   return 0;
