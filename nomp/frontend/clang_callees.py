@@ -50,7 +50,7 @@ def _is_independent(function: Cursor) -> bool:
         return False
     if not all(dtype_of(declared.type) for declared in function.get_arguments()):
         return False
-    return not any(_uses_program(inner) for inner in _reached(function, []))
+    return not any(_uses_program(inner) for inner in reached(function, []))
 
 
 def is_variadic(function: Cursor) -> bool:
@@ -65,11 +65,11 @@ def _uses_program(cursor: Cursor) -> bool:
     return constant_of(path) is None
 
 
-def _reached(function: Cursor, seen: list[Cursor]) -> Iterator[Cursor]:
+def reached(function: Cursor, seen: list[Cursor]) -> Iterator[Cursor]:
     """Everything in *function* and in the functions that it calls."""
     seen.append(function)
     for inner in ast.walk(function):
         yield inner
         callee = definition(inner) if inner.kind == CursorKind.CALL_EXPR else None
         if callee is not None and callee not in seen:
-            yield from _reached(callee, seen)
+            yield from reached(callee, seen)

@@ -18,6 +18,7 @@ from nomp.diagnostics import NompError, Span, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import last_values
 from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_callees import inlined, reached
 from nomp.frontend.clang_captures import may_change
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_expressions import location, value
@@ -118,7 +119,7 @@ def _with_variable(writer: Writer, cursor: Cursor, loop: For) -> Statements:
     assert target is not None
     variable = location(writer.ctx, target)
     if any(_name(variable) == name for expr in expressions(loop) for name in _names(expr)):
-        raise _changes(writer.ctx, cursor, _name(variable))
+        raise _changes(writer.ctx, cursor, target.spelling)
     assert isinstance(variable, Var)
     now = Assign(variable, Var(loop.iname, loop.dtype), loop.place)
     body = jumps.before(Break, loop.body, (now,))
@@ -131,7 +132,9 @@ def _refuse_other_changes(ctx: Context, cursor: Cursor, found: Header) -> None:
     if counter.key in ctx.counters or counter.key in ctx.addressed:
         raise _changes(ctx, cursor, counter.name)
     for inner in ast.walk(found.body):
-        if may_change(inner, counter.key):
+        callee = inlined(inner) if inner.kind == CursorKind.CALL_EXPR else None
+        called = reached(callee, []) if callee is not None else ()
+        if may_change(inner, counter.key) or any(may_change(part, counter.key) for part in called):
             raise _changes(ctx, inner, counter.name)
 
 

@@ -363,6 +363,8 @@ int even(int n) { return n == 0 || odd(n - 1); }
 int odd(int n) { return n != 0 && even(n - 1); }
 int many(int n, ...) { return n; }
 struct V { double x; } vec;
+int shared;
+void bump(void) { shared++; }
 struct V twice(struct V v) { return v; }
 double byvalue(struct V v) { return v.x; }
 int first(const int *k, int n) {
@@ -382,6 +384,11 @@ void resize(double *a, int n) { double w[n]; w[0] = a[0]; a[1] = w[0]; }
 int steps(int n) { int s = 0; for (double *q = 0; q; q++) s++; return s; }
 """
 CALLS = """\
+#pragma nomp for
+  for (shared = 0; shared < n; shared++) {
+    a[shared] = 0;
+    bump();
+  }
 #pragma nomp for
   for (int i = 0; i < n; i++) {
     a[i] = where(a)[0];

@@ -18,6 +18,13 @@ static double norm(double x, double y) {
 
 static int used_on_the_device_alone(int i) { return 3 * i + 1; }
 
+static int steps;
+static void skip(void) { steps++; }
+static void run(int *p) {
+  for (steps = 0; steps < 3; steps++)
+    p[steps] += steps;
+}
+
 int main(int argc, char **argv) {
   double x[N], y[N], z[N];
   int k[N];
@@ -31,9 +38,23 @@ int main(int argc, char **argv) {
 #pragma nomp for
   for (int i = 0; i < N; i++)
     k[i] = clamp(k[i], -5, 30) + used_on_the_device_alone(i);
+  /* Counters of loops that functions change: such a loop is no counted one. */
+#pragma nomp for
+  for (int i = 0; i < N; i++)
+    for (steps = 0; steps < 10; steps++) {
+      skip();
+      k[i] += steps;
+    }
+#pragma nomp for
+  for (int i = 0; i < N; i++) {
+    int t[3] = {i};
+    run(t);
+    k[i] += t[0] + t[2] + steps;
+  }
 #pragma nomp update(from : z, k)
 #pragma nomp finalize
   SHOW("%.12g", z, N);
   SHOW("%d", k, N);
+  printf("%d\n", steps);
   return 0;
 }
