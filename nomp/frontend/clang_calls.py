@@ -27,6 +27,8 @@ _ABSOLUTE = ("abs", "labs", "llabs")
 _CONSTANTS = ("inf", "inff", "huge_val", "huge_valf", "nan", "nanf")
 _POINTERS = ("frexp", "modf", "remquo", "sincos", "lgamma_r")
 _OTHERS = ("ldexp", "scalbn", "scalbln", "ilogb", "nexttoward")
+_ALIKE = {"nearbyint": "rint"}
+"""Functions that differ from others in the floating-point exceptions alone."""
 _ROUNDED = {"lrint": "rint", "llrint": "rint", "lround": "round", "llround": "round"}
 _EXPECTED = ("expect", "expect_with_probability")
 
@@ -49,7 +51,8 @@ def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
         return number(value, dtype)
     if not is_math(name) or dtype is None or not args:
         raise _refusal(ctx, cursor, name)
-    return Call(_base(name), args, dtype, ctx.place(cursor))
+    base = _base(name)
+    return Call(_ALIKE.get(base, base), args, dtype, ctx.place(cursor))
 
 
 def _base(name: str) -> str:

@@ -6,7 +6,7 @@ Raises `NompError` with everything found wrong in the region.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -15,6 +15,7 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend import last_values, private, reductions
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import Uses, by_address, capture, capture_path, uses_of
+from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Again, Callees, Context, Key, position
 from nomp.frontend.clang_functions import definer, inliner
 from nomp.frontend.clang_paths import Path
@@ -57,7 +58,7 @@ def _translate(
     if whole:
         _refuse_others(ctx, site)
     with ctx.collecting():
-        _capture_jit(ctx, clauses.jit, site)
+        clauses = replace(clauses, jit=tuple(_capture_jit(ctx, clauses.jit, site)))
     writer = Writer(ctx, site, translate_statement)
     ctx.inline, ctx.store = inliner(writer), partial(stored, ctx)
     body = writer.block(list(statements))
@@ -139,8 +140,8 @@ def _refuse_others(ctx: Context, site: Site) -> None:
                 raise error("N219", f"'{param.host}' is not a parameter of the function", span, help=advice)
 
 
-def _capture_jit(ctx: Context, names: Sequence[JitName], site: Site) -> None:
-    """Capture the variables of the jit clause that the loop itself does not use."""
+def _capture_jit(ctx: Context, names: Sequence[JitName], site: Site) -> Iterator[JitName]:
+    """Capture the variables of the jit clause that the loop itself does not use; those that are no constants anyway."""
     hosts = {param.host for param in ctx.params.values()}
     visible = site.visible() if any(name.text not in hosts for name in names) else {}
     for name in names:
@@ -150,7 +151,10 @@ def _capture_jit(ctx: Context, names: Sequence[JitName], site: Site) -> None:
             raise error("N216", f"there is no variable '{name.text}' here", name.span, help=advice)
         if name.text not in hosts and declared is not None and dtype_of(declared.type):
             path = Path(ast.key(declared), name.text, name.text, declared.type, declared)
+            if constant_of(path) is not None:
+                continue
             capture_path(ctx, declared, path, site)
+        yield name
 
 
 def _with_use(params: tuple[Param, ...], body: tuple[Stmt, ...]) -> tuple[Param, ...]:

@@ -118,7 +118,9 @@ class Kernel:
         """
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
-        situation = self._read(addresses), pointers, tuple(map(context.memory.find, pointers))
+        find = context.memory.find
+        # An array may be reached from the pointer just behind it.
+        situation = self._read(addresses), pointers, tuple([find(p) or find(p - 1) for p in pointers])
         plan = self._plans.get(situation) or self._remember(situation, self._prepare(context, situation))
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)

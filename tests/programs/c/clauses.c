@@ -9,12 +9,13 @@ static inline void axpy(double *y, const double *x, double a, int n) {
 }
 
 static void powers(double *y, int n, int k) {
-#pragma nomp for jit(k, n)
+  const int always = 2; /* a constant with or without a clause */
+#pragma nomp for jit(k, n, always)
   for (int i = 0; i < n; i++) {
     double t[k];
     t[0] = 1;
     for (int j = 1; j < k; j++)
-      t[j] = 2 * t[j - 1];
+      t[j] = always * t[j - 1];
     y[i] += t[k - 1];
   }
 }

@@ -66,6 +66,10 @@ int main(int argc, char **argv) {
     scale(m[i], dot(x, x, i));
     scale(&z[3 * i], 0.5);
   }
+  double *end = y + N;
+#pragma nomp for
+  for (int i = -N; i < 0; i++)
+    end[i] = nearbyint(end[i]) + end[i] / 1024;
 #pragma nomp update(from : y, z, m)
 #pragma nomp finalize
   SHOW("%.10g", y, N);
