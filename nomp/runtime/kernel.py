@@ -118,16 +118,33 @@ class Kernel:
         """
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
-        find = context.memory.find
-        # An array may be reached from the pointer just behind it.
-        situation = self._read(addresses), pointers, tuple([find(p) or find(p - 1) for p in pointers])
-        plan = self._plans.get(situation) or self._remember(situation, self._prepare(context, situation))
+        situation = self._read(addresses), pointers, tuple(map(context.memory.find, pointers))
+        plan = self._plans.get(situation) or self._planned(context, situation)
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)
         with driver_errors(self._launching, self.span):
             self._launch(context, plan, addresses)
         for position, value in plan.counters:
             ctypes.memmove(addresses[position], value, len(value))
+
+    def _planned(self, context: Context, situation: Situation) -> Plan:
+        raw, pointers, entries = situation
+        scalars = self._values(raw)
+        chosen = tuple(self._from_behind(context, scalars, pointers, entries))
+        plan = self._prepare(context, scalars, pointers, chosen)
+        return self._remember(situation, plan) if chosen == entries else plan
+
+    def _from_behind(
+        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
+    ) -> Iterator[Entry | None]:
+        """*entries*, but where a pointer is one past the end of an array, and the loop goes back from there, that's."""
+        for (_, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
+            behind = context.memory.containing(pointer - 1, pointer)
+            back = behind is not None and behind is not entry
+            yield behind if back and aliasing.stays_before(self.region, param, scalars) else entry
+
+    def _values(self, raw: bytes) -> dict[str, Number]:
+        return dict(zip([scalar.name for scalar in self._scalars], self._layout.unpack(raw), strict=True))
 
     def _remember(self, situation: Situation, plan: Plan) -> Plan:
         if len(self._plans) >= MAX_PLANS:
@@ -185,10 +202,9 @@ class Kernel:
 
     # ---------------------------------------------------------------------------------------------- values to plan
 
-    def _prepare(self, context: Context, situation: Situation) -> Plan:
-        raw, pointers, entries = situation
-        names = [scalar.name for scalar in self._scalars]
-        scalars: dict[str, Number] = dict(zip(names, self._layout.unpack(raw), strict=True))
+    def _prepare(
+        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
+    ) -> Plan:
         try:
             cells = tuple(cell.offset(scalars) for cell in self._cells)
             counters = tuple(self._final_counters(scalars))
