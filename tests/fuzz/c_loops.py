@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from c_expressions import Expressions, Scope
-from c_types import INT, INTEGERS, CType, Value, common
+from c_types import INT, INTEGERS, LONG, UINT, UINT8, UINT16, ULONG, CType, Value, common
 from tree import Node, expr, fixed, number
 
 
@@ -37,6 +37,8 @@ class Loops(Expressions):
         rows = [c for c in scope.counters if c.within(0, 11)]
         if data and rows and given.starts and self.random.random() < 0.3:
             return self._ragged(self.random.choice(rows), given.starts, name)
+        if scope.counters and declare and self.random.random() < 0.06:
+            return self._odd(name)
         for _ in range(60):
             down = self.random.random() < 0.35
             found = (self._down if down else self._up)(scope, given, name, declare, trips)
@@ -48,6 +50,20 @@ class Loops(Expressions):
     def _ragged(self, row: Value, starts: str, name: str) -> Loop:
         header = fixed(f"for (int {name} = {starts}[@]; {name} < {starts}[@ + 1]; {name}++)", row.node, row.node)
         return Loop(header, Value(Node("fixed", name), INT, 0, 29), True, known=False)
+
+    def _odd(self, name: str) -> Loop:
+        """A loop whose counter passes zero, the end of its type, or a bound of another signedness."""
+        count = self.random.randint(1, 7)
+        form, ctype, low, high = self.random.choice([
+            (f"unsigned {name} = {count}; {name} != (unsigned)-1; {name}--", UINT, 0, count),
+            (f"size_t {name} = {count}; {name} < {count + 1}; {name}--", ULONG, 0, count),
+            (f"int {name} = -{count}; {name} < {2**32 - 1}u; {name}++", INT, -count, -2),
+            (f"long {name} = -1; {name} >= {2**64 - count}u; {name}--", LONG, -count, -1),
+            (f"unsigned char {name} = {256 - count}; {name} != {count}; {name}++", UINT8, 0, 255),
+            (f"unsigned char {name} = 0; {name} < 140; {name} += {count + 140}", UINT8, 0, 0),
+            (f"unsigned short {name} = {count}; {name} < 9; {name} -= {count}", UINT16, 0, count),
+        ])  # fmt: skip
+        return Loop(fixed(f"for ({form})"), Value(Node("fixed", name), ctype, low, max(low, high)), True, known=False)
 
     def _bounds(self, scope: Scope, given: Parameters) -> tuple[Value, Value]:
         counters = [c for c in scope.counters if c.type.signed]

@@ -264,15 +264,16 @@ class Region:
             return self.independent()
         array = self.random.choice(rows)
         given, make = self.nest.given, self.make
-        outer = make.loop(self.scope, given, "i", declare=True, trips=array.high - array.low)
+        low = max(array.low, 0)  # an unsigned counter reaches no others
+        outer = make.loop(self.scope, given, "i", declare=True, trips=array.high - low)
         self.scope.counters.append(outer.counter)
         inner = make.loop(self.scope, given, "j", declare=True, trips=array.columns)
         spans = [(c.counter.high - c.counter.low) for c in (outer, inner)]
-        if spans[0] >= array.high - array.low or spans[1] >= array.columns:
+        if spans[0] >= array.high - low or spans[1] >= array.columns:
             self.scope.counters.pop()
             return self.independent()
         self.scope.counters.append(inner.counter)
-        place = fixed(f"{array.name}[@]{array.member}[@]", make.affine(outer.counter, 0, array.high),
+        place = fixed(f"{array.name}[@]{array.member}[@]", make.affine(outer.counter, low, array.high),
                       make.affine(inner.counter, 0, array.columns))  # fmt: skip
         scope = self.scope.inner()
         scope.arrays = [replace(a, writable=False) for a in scope.arrays if a is not array and a.readable]

@@ -214,7 +214,16 @@ class Statements(Loops):
             return []
         target = self.random.choice(targets)
         source = self.random.choice([r for r in scope.records if r.struct == target.struct])
-        return [stmt("@ = @;", self._record(scope, target), self._record(scope, source))]
+        place, read = self._record(scope, target), self._record(scope, source)
+        if self.random.random() < 0.5:
+            return [stmt("@ = @;", place, read)]
+        members = target.struct.members
+        picked = [self.random.choice(members) for _ in members]
+        words = ["{@}" if member.length else "@" for member in members]
+        cells = [expr(f"@.{m.name}{f'[{m.length - 1}]' if m.length else ''}", read) for m in picked]
+        values = [self.stored(Value(cell, m.type, *m.type.bound), own.type)
+                  for cell, m, own in zip(cells, picked, members, strict=True)]  # fmt: skip
+        return [stmt(f"@ = (struct {target.struct.tag}){{{', '.join(words)}}};", place, *values)]
 
     # ---------------------------------------------------------------------------------------------- control flow
 
