@@ -7,8 +7,9 @@ kernel has a copy of the variable.
 
 Two arrays of which one is written are apart if they are members of one array of structs, if the bytes that the loops
 can reach are, or if they are interleaved: members of structs by two names, or the even and the odd elements of one
-array.  The same address under two names is harmless where every access has the same subscript: that is one array, and
-the schedule is the user's affair.  For a bound that is read from one of them it is not: that is read once.
+array.  The same address under two names is harmless where one statement has all accesses, with the same subscript: that
+is one array, and the schedule is the user's affair.  For a bound that is read from one of them it is not: that is read
+once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from math import gcd, prod
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES, Number
-from nomp.region import Assign, Const, For, Load, Param, Region, Var
+from nomp.region import Assign, Const, For, If, Load, Param, Region, Var
 from nomp.runtime.ranges import Interval, counters, interval, nothing_wraps
 from nomp.walks import loads, walk, walk_expr, without_places
 
@@ -135,11 +136,18 @@ def _interleaved(modulus: int, first: int, second: int, size: int, other: int) -
 
 
 def _is_one(region: Region, first: Used, second: Used) -> bool:
-    """Whether the two are one array, every access to which has one subscript that does not change in an iteration."""
+    """Whether the two are one array, every access to which has one subscript that does not change in an iteration.
+
+    All accesses must be in one statement or in the conditions around it: the order of two would be free.
+    """
     one, two = first.param, second.param
     if first.start != second.start or one.dtype != two.dtype or one.shape[1:] != two.shape[1:]:
         return False
-    found = {without_places(load.index) for load in _loads(region, {one.name, two.name})}
+    both = {one.name, two.name}
+    users = [stmt for stmt in walk(region.body) if any(load.array in both for load in loads(stmt))]
+    if not all(isinstance(user, If) and any(users[-1] is inner for inner in walk((user,))) for user in users[:-1]):
+        return False
+    found = {without_places(load.index) for load in _loads(region, both)}
     targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
     written = {target.array if isinstance(target, Load) else target.name for target in targets}
     nodes = [node for index in found for part in index for node in walk_expr(part)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from nodes import add, i32, op, var
 
-from nomp.region import Assign, Binary, Call, Cast, Const, Declare, Expr, For, Load, Param, Region, Select, Unary
+from nomp.region import Assign, Binary, Call, Cast, Const, Declare, Expr, For, If, Load, Param, Region, Select, Unary
 from nomp.runtime.aliasing import arrays, matters, overlap
 from nomp.runtime.ranges import counters, nothing_wraps
 
@@ -66,6 +66,17 @@ def test_one_array_under_two_names_with_other_subscripts(target: Expr, source: E
     assert overlaps(region(target, source), 0, 0)
     assert not overlaps(region(target, target), 0, 0)
     assert not overlaps(region(source, source), 0, 0)
+
+
+def test_one_array_under_two_names_in_several_statements() -> None:
+    """``if (b[i]) a[i] = b[i]`` has one order, ``a[i] = b[i]; a[i] = b[i]`` only for those who know that a is b."""
+    plain = region(I, I)
+    (loop,) = plain.body
+    assert isinstance(loop, For)
+    guarded = replace(loop, body=(If(Load("b", (I,), "float64"), loop.body),))
+    assert not overlaps(replace(plain, body=(guarded,)), 0, 0)
+    assert overlaps(replace(plain, body=(replace(loop, body=loop.body * 2),)), 0, 0)
+    assert overlaps(replace(plain, body=(replace(guarded, body=guarded.body * 2),)), 0, 0)
 
 
 def test_one_array_under_two_names_with_a_subscript_that_changes() -> None:

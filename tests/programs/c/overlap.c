@@ -14,6 +14,16 @@ static void scale(int n, double *to, const double *from) {
     to[i] = 2 * from[i];
 }
 
+static void twice(int n, double *to, double *from) {
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    to[3 * i + 1] -= 1;
+    from[3 * i + 1] = from[3 * i + 1] / 2;
+    to[3 * i + 1] = i - to[3 * i + 1];
+    from[3 * i + 1] *= 0.25;
+  }
+}
+
 static void gather(int n, int *to, const int *from, const int *place) {
 #pragma nomp for transform("schedules", "rows")
   for (int i = 0; i < n; i++)
@@ -33,6 +43,8 @@ int main(int argc, char **argv) {
   shift(N / 2, b, b + N / 2);
   scale(N, a, a);
   scale(N / 2, a + N / 4, a);
+  twice(N / 3, a, a);
+  twice(N / 3, a, b);
   gather(N, c + 2 * N, c + N, c);
   gather(N, c + N, c + N, c);
 #pragma nomp update(from : a, b, c)
