@@ -17,7 +17,7 @@ import islpy as isl
 import loopy as lp
 from islpy import dim_type
 from loopy.kernel.data import AddressSpace, ConcurrentTag
-from loopy.schedule import CallKernel, get_insn_ids_for_block_at, linearize
+from loopy.schedule import CallKernel, EnterLoop, LeaveLoop, get_insn_ids_for_block_at, linearize
 from loopy.schedule.tools import get_subkernel_arg_info
 from loopy.symbolic import condition_to_set
 from pymbolic import primitives as p
@@ -69,7 +69,7 @@ def generate(
     sizes = [e for launch in launches for e in (*launch.grid, *launch.block)] + [s.size for s in scratch]
     used |= {node.name for size in sizes for node in walk_expr(size) if isinstance(node, Var)}
     kept = tuple(value for value in open_values if value.name in used)
-    return DeviceSource(entry.name, dialect, text, kept, scratch, launches)
+    return DeviceSource(entry.name, dialect, text, kept, scratch, launches, tuple(_nests(entry, original)))
 
 
 def _refuse_lost_strides(entry: lp.LoopKernel) -> None:
@@ -198,6 +198,17 @@ def _global_temporaries(entry: lp.LoopKernel, original: Mapping[str, str]) -> It
         if temporary.address_space == AddressSpace.GLOBAL:
             (size,) = _sizes((reduce(lambda a, b: a * b, temporary.shape, 1),), original)
             yield Scratch(original.get(name, name), str(temporary.dtype.numpy_dtype), size)
+
+
+def _nests(entry: lp.LoopKernel, original: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+    """Each sequential loop of a scheduled kernel, with those around it."""
+    around: list[str] = []
+    for item in entry.linearization:
+        if isinstance(item, EnterLoop):
+            around.append(original.get(item.iname, item.iname))
+            yield tuple(around)
+        elif isinstance(item, LeaveLoop):
+            around.pop()
 
 
 def _launches(kernel: lp.TranslationUnit, scratch: set[str], original: Mapping[str, str]) -> Iterator[Launch]:

@@ -86,10 +86,24 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """How the iterations of the region's *loops* (inames, outermost first) follow each other, in the innermost body.
+
+    *digits* decide, the first one first: each is a loop with isl's text, with ``{}`` for its counter's value, of
+    something that grows ("" where that is not known).
+    """
+
+    loops: tuple[str, ...]
+    digits: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceSource:
     """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing.
 
-    *spreads* is what a script's schedule runs in parallel, to be checked for the values of each launch.
+    *nests* has the sequential loops of the kernels, each with those around it, by their inames.  *spreads* is what a
+    script's schedule runs in parallel, *orders* what it runs in another order than the program, to be checked for the
+    values of each launch.
     """
 
     name: str
@@ -98,4 +112,6 @@ class DeviceSource:
     values: tuple[Value, ...]
     scratch: tuple[Scratch, ...]
     launches: tuple[Launch, ...]
+    nests: tuple[tuple[str, ...], ...] = ()
     spreads: tuple[Spread, ...] = ()
+    orders: tuple[Order, ...] = ()

@@ -1,7 +1,8 @@
-"""Whether a schedule runs iterations at the same time that depend on each other.
+"""Whether a schedule runs iterations at the same time that depend on each other, or in the wrong order.
 
 In: a region, and the loopy kernel that its scripts made of it.  Out: the loops whose iterations the kernel divides
 among work items (`spread`), and a `Watch` over what may conflict then: the values of a launch tell whether it does.
+`reordering` knows how its sequential loops are nested.
 Called by `pipeline`, which warns of what cannot be proven, and by `runtime.kernel`, which refuses launches that are
 wrong.
 
@@ -10,21 +11,24 @@ Locals are loopy's affair: they are private to an item, or shared by a group wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from nomp.accesses import Access, accesses
-from nomp.arithmetic import Number
+from nomp.arithmetic import Number, is_float
 from nomp.conflict import Conflict, Witness, listed
-from nomp.device_source import Spread
+from nomp.device_source import Order, Spread
 from nomp.diagnostics import Diagnostic, Note, Span
+from nomp.frontend.private import sets_first
 from nomp.loops import INDEX, signed_step
 from nomp.region import Const, For, Region
+from nomp.reordering import digit, parts, reversed_pairs
 from nomp.walks import walk
 
 if TYPE_CHECKING:
-    from loopy import InstructionBase, LoopKernel, TranslationUnit
+    from loopy import InstructionBase, TranslationUnit
 
 
 # ------------------------------------------------------------------------------------------- what a kernel spreads
@@ -33,8 +37,7 @@ if TYPE_CHECKING:
 def spread(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> tuple[Spread, ...] | None:
     """The loops of *region* that *kernel* spreads over items; None if it was changed beyond recognition.
 
-    *before* is the kernel that scripts were given.  loopy keeps what replaced each iname: after
-    ``split_iname(knl, "i", 8)`` that is ``i_inner + 8*i_outer``.
+    *before* is the kernel that scripts were given.
     """
     from loopy import BarrierInstruction
     from loopy.kernel.data import ConcurrentTag
@@ -45,15 +48,15 @@ def spread(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> 
     concurrent = {iname for iname in used if entry.iname_tags_of_type(iname, ConcurrentTag)}
     found = []
     for loop in (stmt for stmt in walk(region.body) if isinstance(stmt, For)):
-        parts = _parts(entry, loop.iname)
-        if parts is None:
+        factors = parts(entry, loop.iname)
+        if factors is None:
             return None
-        moved = [iname for iname in parts if iname in concurrent]
+        moved = [iname for iname in factors if iname in concurrent]
         concurrent -= set(moved)
         if moved:
             unit = signed_step(loop) == Const(1, INDEX)  # else loopy counts trips, of which the counter is a multiple
-            coordinates = _coordinates(parts, moved) if unit else ("{}",)
-            exact = not ordered and (unit or len(moved) == len(parts))
+            coordinates = _coordinates(factors, moved) if unit else ("{}",)
+            exact = not ordered and (unit or len(moved) == len(factors))
             found.append(Spread(loop.iname, coordinates, exact))
     known = before.default_entrypoint.id_to_insn.keys()
     added = [insn for insn in entry.instructions if insn.id not in known or insn.within_inames & concurrent]
@@ -69,37 +72,11 @@ def _touch(region: Region, added: Iterable[InstructionBase]) -> bool:
     return any(written & (insn.write_dependency_names() | insn.read_dependency_names()) for insn in added)
 
 
-def _parts(entry: LoopKernel, iname: str) -> dict[str, int] | None:
-    """What the loop *iname* has become: inames with their factors; None if it is no sum of these."""
-    from loopy.symbolic import CoefficientCollector, SubstitutionMapper
-    from pymbolic import evaluate, var
-    from pymbolic.mapper.substitutor import make_subst_func
-
-    rewritten = {str(old) for rewrite in entry.applied_iname_rewrites for old in rewrite}
-    if iname in rewritten & entry.all_inames():
-        return None  # in some instructions it is still what it was
-    expr = var(iname)
-    for rewrite in entry.applied_iname_rewrites:
-        expr = SubstitutionMapper(make_subst_func(rewrite))(expr)
-    try:
-        factors = {part: int(evaluate(factor)) for part, factor in CoefficientCollector()(expr).items()}
-    except Exception:  # whatever loopy's mappers make of a quotient or a product of inames
-        return None
-    named = {str(part): factor for part, factor in factors.items() if part != 1}
-    return named if named.keys() <= entry.all_inames() else None
-
-
-def _coordinates(parts: Mapping[str, int], moved: list[str]) -> tuple[str, ...]:
+def _coordinates(factors: Mapping[str, int], moved: list[str]) -> tuple[str, ...]:
     """What of the counter ``{}`` tells the items apart: all of it, or the digits that *moved* stand for."""
-    if len(moved) == len(parts):
+    if len(moved) == len(factors):
         return ("{}",)
-    factors = sorted(parts.values())
-    found = []
-    for iname in moved:
-        larger = [factor for factor in factors if factor > parts[iname]]
-        digit = f"(({{}}) mod {larger[0]})" if larger else "({})"
-        found.append(f"floor({digit}/{parts[iname]})")
-    return tuple(found)
+    return tuple(digit(factors, factors[iname]) for iname in moved)
 
 
 # ---------------------------------------------------------------------------------------------------- what conflicts
@@ -117,53 +94,99 @@ def unknown(region: Region) -> Diagnostic | None:
 _STEP = 'if they do touch different elements, say so: annotate("independent", "i") for the loop over i'
 
 
-class Watch:
-    """The pairs of mentions of an array in which two items may meet, for some values of the region's scalars."""
+@dataclass(frozen=True, slots=True)
+class _Danger:
+    """Pairs of mentions that are wrong if they happen: their iterations, *what* they do then, and *loops* to blame."""
 
-    def __init__(self, region: Region, spreads: tuple[Spread, ...]) -> None:
+    pairs: Conflict
+    what: str
+    loops: frozenset[str]
+
+
+class Watch:
+    """The pairs of mentions of a variable that a schedule is wrong for, for some values of the region's scalars.
+
+    Those in which two items may meet, and those whose iterations it runs in another order than the program.
+    """
+
+    def __init__(self, region: Region, spreads: tuple[Spread, ...], orders: tuple[Order, ...] = ()) -> None:
         self.region = region
-        found = accesses(region)
-        arrays = {param.name for param in region.params if param.kind == "array" and param.writes}
-        mentions = [access for access in found.found if access.variable in arrays]
-        how = {item.loop: item for item in spreads}
-        self._certain: list[Conflict] = []
-        self._doubtful: list[Conflict] = []
+        self._accesses = accesses(region)
+        dangers = [*self._meeting(spreads), *(self._reversed(spreads, orders) if orders else ())]
+        vouched = region.clauses.independent
+        dangers = [d for d in dangers if (d.pairs.exact or not d.loops <= vouched) and not d.pairs.never()]
+        self._certain = [danger for danger in dangers if danger.pairs.exact]
+        self._doubtful = [danger for danger in dangers if not danger.pairs.exact]
+
+    def _conflicting(self, variables: Container[str]) -> Iterator[tuple[Access, Access]]:
+        mentions = [access for access in self._accesses.found if access.variable in variables]
         for first, second in combinations_with_replacement(mentions, 2):
+            if first.variable == second.variable and (first.writes or second.writes):
+                yield first, second
+
+    def _meeting(self, spreads: tuple[Spread, ...]) -> Iterator[_Danger]:
+        how = {item.loop: item for item in spreads}
+        arrays = {param.name for param in self.region.params if param.kind == "array" and param.writes}
+        for first, second in self._conflicting(arrays):
             order, loops = _at_once(first, second, how)
-            if first.variable != second.variable or not (first.writes or second.writes) or not order:
+            if order:
+                exact = all(how[name].exact for name in loops)
+                pairs = Conflict(first, second, 0, order, self._accesses.parameters, exact=exact)
+                yield _Danger(pairs, "run at the same time", frozenset(loops))
+
+    def _reversed(self, spreads: tuple[Spread, ...], orders: tuple[Order, ...]) -> Iterator[_Danger]:
+        known, how = {order.loops: order for order in orders}, {item.loop: item for item in spreads}
+        for first, second in self._conflicting(self._accesses.declared):
+            shared = [one for one, other in zip(first.loops, second.loops, strict=False) if one is other]
+            if first.op and first.op == second.op and self._is_any_order(first.variable):
                 continue
-            exact = all(how[name].exact for name in loops)
-            conflict = Conflict(first, second, 0, order, found.parameters, exact=exact)
-            if not conflict.exact and region.clauses.independent.issuperset(loops):
+            if not shared or self._is_private(first.variable, shared):
                 continue
-            if not conflict.never():
-                (self._certain if conflict.exact else self._doubtful).append(conflict)
+            order, exact = reversed_pairs(first, second, known, how)
+            if order:
+                pairs = Conflict(first, second, 0, order, self._accesses.parameters, exact=exact)
+                loops = frozenset(loop.iname for loop in shared)
+                yield _Danger(pairs, "do not run in the program's order", loops)
+
+    def _is_any_order(self, variable: str) -> bool:
+        """Whether what is accumulated into *variable* may come in any order: integers, and what a clause names."""
+        named = any(reduction.name == variable for reduction in self.region.clauses.reductions)
+        return named or any(p.name == variable and not is_float(p.dtype) for p in self.region.params)
+
+    def _is_private(self, variable: str, shared: list[For]) -> bool:
+        """Whether each iteration of the innermost of *shared* has a *variable* of its own, or sets it first."""
+        return self._accesses.declared[variable] >= len(shared) or sets_first(shared[-1].body, variable)
 
     def unproven(self) -> Diagnostic | None:
-        """A warning (N404), if data decide whether two items meet, and the program does not say that they do not."""
+        """A warning (N404), if data decide whether the schedule is right, and the program does not say that it is."""
         if not self._doubtful:
             return None
         doubtful = self._doubtful[0]
-        name = self.region.host_name(doubtful.first.variable)
+        name = self.region.host_name(doubtful.pairs.first.variable)
         message = f"cannot prove that iterations of kernel '{self.region.name}' touch different elements of '{name}'"
-        notes = tuple(Note(_what(access), self.region.span(access.place)) for access in _both(doubtful))
+        if doubtful.what != "run at the same time":
+            message += ", which the script reorders"
+        notes = tuple(Note(_what(access), self.region.span(access.place)) for access in _both(doubtful.pairs))
         return Diagnostic("N404", message, _script(self.region), "warning", notes, _STEP)
 
     def refusal(self, scalars: Mapping[str, Number]) -> Diagnostic | None:
-        """The error (N403), if two items meet for these *scalars*, with an example."""
-        for conflict in self._certain:
-            if conflict.happens(scalars):
-                return self._refusal(conflict, conflict.witness(scalars))
+        """The error (N403), if the schedule is wrong for these *scalars*, with an example."""
+        for danger in self._certain:
+            if danger.pairs.happens(scalars):
+                return self._refusal(danger, danger.pairs.witness(scalars))
         return None
 
-    def _refusal(self, conflict: Conflict, witness: Witness) -> Diagnostic:
-        name = self.region.host_name(conflict.first.variable)
+    def _refusal(self, danger: _Danger, witness: Witness) -> Diagnostic:
+        name = self.region.host_name(danger.pairs.first.variable)
         first, second = listed(witness.source), listed(witness.sink)
-        message = f"iterations {first} and {second} of kernel '{self.region.name}' run at the same time, and both touch"
+        message = f"iterations {first} and {second} of kernel '{self.region.name}' {danger.what}, and both touch"
         values = listed({self.region.host_name(key): value for key, value in witness.parameters.items()})
-        what = f"{message} one element of '{name}'{f' (where {values})' if values else ''}"
-        notes = tuple(Note(_what(access), self.region.span(access.place)) for access in _both(conflict))
+        element = "one element of " if danger.pairs.first.index else ""
+        what = f"{message} {element}'{name}'{f' (where {values})' if values else ''}"
+        notes = tuple(Note(_what(access), self.region.span(access.place)) for access in _both(danger.pairs))
         step = "leave a loop sequential that carries this dependence; 'nomp check' says which may run in parallel"
+        if danger.what != "run at the same time":
+            step = "leave the loops in the program's order, or skew them first so that no dependence points backwards"
         return Diagnostic("N403", what, _script(self.region), notes=notes, help=step)
 
 

@@ -16,7 +16,7 @@ from nomp import loops, reduction, schedule
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
-from nomp.device_source import DeviceSource, Scratch, Spread, Value, Variant
+from nomp.device_source import DeviceSource, Scratch, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
 from nomp.region import Region
@@ -52,14 +52,18 @@ def compile(
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
         return _default(region, device, jit, variant), script.unused(region)
-    from nomp import codegen
+    from nomp import codegen, reordering
 
     lowered, kernel, warnings = _scripted(region, device, variant, settings)
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
-    spreads, doubts = _spreads(region, lowered.kernel, kernel, variant.wraps, settings)
-    return replace(_generate(region, kernel, lowered.values, jit, device), spreads=spreads), (*warnings, *doubts)
+    kernel, reordered = reordering.as_asked(lowered.kernel, kernel)
+    source = _generate(region, kernel, lowered.values, jit, device)
+    if reordered and (loop := reordering.in_pieces(region, kernel, source.nests)):
+        raise _codegen_error(region, f"its priorities cut loop '{loop}' into pieces")
+    source, doubts = _judged(region, lowered.kernel, kernel, source, variant.wraps, settings)
+    return source, (*warnings, *doubts)
 
 
 def emit_loopy(region: Region, dialect: str = "opencl") -> str:
@@ -189,17 +193,22 @@ def _codegen_error(region: Region, message: str) -> NompError:
     return error("N520", f"no code can be generated for kernel '{region.name}': {message}", region.span(region.place))
 
 
-def _spreads(
-    region: Region, before: TranslationUnit, kernel: TranslationUnit, wraps: bool, settings: Settings
-) -> tuple[tuple[Spread, ...], tuple[Diagnostic, ...]]:
-    """What the schedule runs in parallel, for launches to check, and a warning where they will not be able to."""
+def _judged(
+    region: Region, before: TranslationUnit, kernel: TranslationUnit, source: DeviceSource, wraps: bool,
+    settings: Settings,
+) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:  # fmt: skip
+    """*source* with what launches are to check of its schedule, and a warning where they will not be able to."""
     if settings.legality == "off":
-        return (), ()
-    from nomp import legality
+        return source, ()
+    from nomp import legality, reordering
 
     spreads = None if wraps else legality.spread(region, before, kernel)
-    doubt = legality.unknown(region) if spreads is None else legality.Watch(region, spreads).unproven()
-    return spreads or (), (doubt,) if doubt else ()
+    orders = None if wraps else reordering.orders(region, kernel, source.nests)
+    if spreads is None or orders is None:
+        doubt = legality.unknown(region)
+    else:
+        doubt = legality.Watch(region, spreads, orders).unproven()
+    return replace(source, spreads=spreads or (), orders=orders or ()), (doubt,) if doubt else ()
 
 
 def _refuse_races(region: Region, kernel: TranslationUnit) -> None:

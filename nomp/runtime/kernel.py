@@ -310,11 +310,11 @@ class Kernel:
 
 def _watch(region: Region, source: DeviceSource) -> Watch | None:
     """What to look at before launches of *source*, if a script scheduled it."""
-    if not source.spreads:
+    if not (source.spreads or source.orders):
         return None
     from nomp.legality import Watch  # only scripts need it
 
-    return Watch(region, source.spreads)
+    return Watch(region, source.spreads, source.orders)
 
 
 def _shown(param: Param) -> str:

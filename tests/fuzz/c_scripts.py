@@ -33,7 +33,7 @@ LOOP_ANNOTATED: list[Clauses] = [
 # A loop over j in one over i, whose iterations are all independent; where the inner bounds do not depend on i, the
 # two loops may trade places.
 GRID: list[Clauses] = [(_transform("tiles"),), (_transform("groups"),)]
-SWAPPED: list[Clauses] = [(_transform("swapped"),)]
+SWAPPED: list[Clauses] = [(_transform("swapped"),), (_transform("squares"),)]
 GRID_ANNOTATED: list[Clauses] = [
     ('annotate("groups", "i")',),
     ('annotate("strips", "j")', _transform("groups")),

@@ -77,8 +77,13 @@ def tiles(knl, context, outer="i", inner="j", size=4):
 
 def swapped(knl, context, outer="i", inner="j"):
     """The inner loop outside of the outer one."""
-    kernel = knl.default_entrypoint
-    return lp.prioritize_loops(knl.with_kernel(kernel.copy(loop_priority=frozenset())), (inner, outer))
+    return lp.prioritize_loops(knl, (inner, outer))
+
+
+def squares(knl, context, outer="i", inner="j", size=3):
+    """Tiles of *size* by *size* iterations, one after the other."""
+    knl = lp.split_iname(lp.split_iname(knl, outer, size), inner, size)
+    return lp.prioritize_loops(knl, (f"{outer}_outer", f"{inner}_outer", f"{outer}_inner", f"{inner}_inner"))
 
 
 def marked(knl, context):

@@ -26,3 +26,14 @@ def staged(knl, context):
     first = store.copy(id="keep", assignee=parse("kept[i]"))
     second = store.copy(expression=parse("kept[i]"), depends_on=frozenset({"keep"}))
     return knl.with_kernel(entry.copy(instructions=[first, second], temporary_variables={"kept": kept}))
+
+
+def nested(knl, context, order):
+    """The loops in another order, one after the other."""
+    return lp.prioritize_loops(knl, order)
+
+
+def squares(knl, context):
+    """Tiles of 4 by 8 iterations, one after the other."""
+    knl = lp.split_iname(lp.split_iname(knl, "i", 4), "j", 8)
+    return lp.prioritize_loops(knl, "i_outer, j_outer, i_inner, j_inner")
