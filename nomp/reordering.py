@@ -44,7 +44,8 @@ def parts(entry: LoopKernel, iname: str) -> dict[str, int] | None:
     except Exception:  # whatever loopy's mappers make of a quotient or a product of inames
         return None
     named = {str(part): factor for part, factor in factors.items() if part != 1}
-    return named if named.keys() <= entry.all_inames() else None
+    downwards = len(named) > 1 and min(named.values()) < 0
+    return named if named.keys() <= entry.all_inames() and not downwards else None
 
 
 # --------------------------------------------------------------------------------------------- what a script asks for
@@ -120,6 +121,7 @@ def orders(region: Region, kernel: TranslationUnit, nests: tuple[tuple[str, ...]
         nest = next((nest for nest in nests if set(nest) == placed.keys()), ())
         places = [placed[iname] for iname in nest]
         moved = moved or [place[:2] for place in places] != sorted(place[:2] for place in places)
+        moved = moved or any(place[1] > 0 for place in places)  # a factor below zero: backwards
         found.append(Order(tuple(loop.iname for loop in chain), tuple(place[2:] for place in places)))
     return tuple(found) if moved else ()
 
@@ -143,7 +145,7 @@ def _digit(loop: For, factors: Mapping[str, int], factor: int) -> str:
     if not isinstance(step, Const):
         return ""
     if len(factors) == 1:
-        return "{}" if step.value > 0 else "(-{})"
+        return "{}" if step.value * factor > 0 else "(-{})"
     trip = "{}"  # loopy counts trips where the step is not 1
     if step.value != 1:
         if not isinstance(lower, Const):

@@ -171,6 +171,15 @@ def test_a_scalar_that_outlives_an_iteration(tmp_path: Path) -> None:
     assert found is None or ("i", "j") in found[0].nests
 
 
+def test_a_loop_that_runs_backwards(tmp_path: Path) -> None:
+    for text, code in (("a[i] = a[i - 1];", "N403"), ("a[i] = b[i];", None)):
+        region = region_of(tmp_path, f"for (int i = 1; i < n; i++) {text}")
+        found = made(region, lp.affine_map_inames(lowered(region), "i", "back", "back + i = 99"))
+        assert found is not None
+        wrong = found[1].refusal({"n": 9, "m": 8, "off": 0})
+        assert (wrong and wrong.code) == code
+
+
 def test_the_message(tmp_path: Path) -> None:
     region = region_of(tmp_path, NEST + "\n  a[i * 9 + j] = a[(i - 1) * 9 + j + 1];")
     found = made(region, lp.prioritize_loops(lowered(region), "j, i"))
