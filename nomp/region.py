@@ -1,8 +1,7 @@
 """The loop IR: one annotated loop, typed, between the source languages and loopy.
 
-In: what a front end read (`frontend.clang`).  Out: plain frozen dataclasses that lowering,
-dependence analysis and the launcher read, with a JSON round trip (`Region.to_json`, `Region.from_json`), in which form
-the driver embeds a region in the host program.
+In: what a front end read (`frontend.clang`).  Out: plain frozen dataclasses that lowering, dependence analysis and the
+launcher read, with a round trip to JSON (`region_json`), in which form the driver embeds a region in the host program.
 
 Every expression carries the type that the source language gives it *after* its conversions: both operands of an
 arithmetic `Binary` already have the node's type, a `Cast` stands wherever the language converts.  So later stages only
@@ -13,11 +12,9 @@ Names are unique in a region: a loop counter or local whose name is taken gets `
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import re
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from nomp.diagnostics import Span
 
@@ -342,7 +339,6 @@ class Region:
     text: tuple[str, ...] = ()
     overwrite: bool = False
     functions: tuple[Function, ...] = ()
-    VERSION: ClassVar[int] = 1
 
     def span(self, place: Place) -> Span:
         """*place* as a span of this region's file (the pragma's line for `NOWHERE`)."""
@@ -369,49 +365,3 @@ class Region:
         """What the program calls the parameter or local *name*."""
         found = [param.variable for param in self.params if param.name == name]
         return found[0] if found else name
-
-    def to_json(self) -> str:
-        """This region as JSON text."""
-        return json.dumps({"version": self.VERSION, "region": encode(self)}, separators=(",", ":"))
-
-    @staticmethod
-    def from_json(text: str) -> Region:
-        """The region that `to_json` wrote; ValueError for another version."""
-        data = json.loads(text)
-        if data.get("version") != Region.VERSION:
-            raise ValueError(f"region of version {data.get('version')}, this nomp reads version {Region.VERSION}")
-        region = decode(data["region"])
-        assert isinstance(region, Region)
-        return region
-
-
-def encode(node: Any) -> Any:
-    """*node* (a node, a tuple of nodes or a plain value) as JSON data."""
-    if isinstance(node, Place):
-        return {"@": "Place", "a": list(node)}
-    if dataclasses.is_dataclass(node):
-        fields = list(dataclasses.fields(node))
-        while fields and getattr(node, fields[-1].name) == fields[-1].default:
-            del fields[-1]  # `decode` gets these from the class
-        return {"@": type(node).__name__, "a": [encode(getattr(node, f.name)) for f in fields]}
-    if isinstance(node, tuple):
-        return [encode(item) for item in node]
-    return node
-
-
-def decode(data: Any) -> Any:
-    """What `encode` made *data* of."""
-    if isinstance(data, dict):
-        return _NODES[data["@"]](*[decode(item) for item in data["a"]])
-    if isinstance(data, list):
-        return tuple(decode(item) for item in data)
-    return data
-
-
-_NODES: dict[str, Any] = {
-    node.__name__: node
-    for node in (
-        Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, While, Case, Switch,
-        Return, Break, Continue, Function, Param, Script, Reduction, Clauses, Region,
-    )
-}  # fmt: skip

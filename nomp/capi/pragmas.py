@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from nomp import region_json
 from nomp.diagnostics import Diagnostic, NompError, Span, error, register_source, source_line
 from nomp.region import Region
 
@@ -57,7 +58,7 @@ def _declare(ffi: Any, embedded: Any) -> None:
 
 def _read(json: str) -> Region:
     try:
-        return Region.from_json(json)
+        return region_json.loads(json)
     except ValueError as problem:
         help = "build it again with this version's `nomp cc`"
         raise error("N655", f"the program was built by another version of nomp: {problem}", help=help) from None

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nomp import region_json
 from nomp.region import Param, Region
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _region(region: Region) -> str:
     """The region as the program holds it: scripts are looked for beside the source, wherever the program runs."""
     searched = region.clauses.transforms or region.clauses.annotations
     embedded = replace(region, file=os.path.abspath(region.file)) if searched else region
-    return f"NOMP_REGION({_literal(embedded.to_json())}, {_literal(region.file)}, {region.line});"
+    return f"NOMP_REGION({_literal(region_json.dumps(embedded))}, {_literal(region.file)}, {region.line});"
 
 
 def _arguments(params: tuple[Param, ...]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nomp import region_json
 from nomp.capi import INCLUDE
 from nomp.diagnostics import error
 from nomp.driver import emit
@@ -52,7 +53,7 @@ def _pragma_text(text: bytes, directive: Directive) -> str:
 
 
 def _regions(files: Sequence[SourceFile]) -> Iterator[str]:
-    yield json.dumps([json.loads(region.to_json()) for region in region_list(files)], indent=2)
+    yield json.dumps([json.loads(region_json.dumps(region)) for region in region_list(files)], indent=2)
 
 
 def _loopy(files: Sequence[SourceFile]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from capi_support import PROGRAMS, Run, bare_environment
 
+from nomp import region_json
 from nomp.capi import INCLUDE, LIBRARY
 from nomp.region import Assign, Binary, Const, For, Load, Param, Place, Region, Var
 
@@ -147,7 +148,7 @@ def region() -> Region:
 
 
 def pragma(run: Run, *arguments: str, text: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    embedded = json.dumps(region().to_json() if text is None else text)
+    embedded = json.dumps(region_json.dumps(region()) if text is None else text)
     return run("pragma.c", *arguments, flags=(f"-DJSON={embedded}",), **environment)
 
 

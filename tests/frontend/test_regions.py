@@ -9,7 +9,7 @@ import dump
 import pytest
 from reading import region, regions
 
-from nomp.region import Region
+from nomp import region_json
 
 SOURCES = Path(__file__).parent / "sources"
 
@@ -18,7 +18,7 @@ SOURCES = Path(__file__).parent / "sources"
 def test_golden(name: str, golden: Callable[[str, str], None], tmp_path: Path) -> None:
     text = (SOURCES / f"{name}.c").read_text(encoding="utf-8")
     found = regions(tmp_path, text, "-I", str(SOURCES))
-    assert found == [Region.from_json(r.to_json()) for r in found]
+    assert found == [region_json.loads(region_json.dumps(r)) for r in found]
     golden(f"frontend/{name}.txt", "\n\n".join(dump.region(r) for r in found))
 
 

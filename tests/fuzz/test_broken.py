@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from mutate import mutated
 
-from nomp import pipeline
+from nomp import pipeline, region_json
 from nomp.diagnostics import NompError
 from nomp.frontend import clang
 
@@ -151,7 +151,7 @@ def _read(path: Path) -> set[str]:
             for directive in file.directives:
                 if directive.region is not None:
                     pipeline.check(directive.region)
-                    directive.region.to_json()
+                    region_json.dumps(directive.region)
     except NompError as problem:
         assert problem.diagnostics
         for diagnostic in problem.diagnostics:
