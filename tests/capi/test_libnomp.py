@@ -210,7 +210,7 @@ def test_program_of_another_version(run: Run) -> None:
     assert done.returncode == 1
     assert done.stderr == (
         "axpy.c:6:1: error: the program was built by another version of nomp: region of version 0, this nomp reads "
-        "version 1 [N655]\n"
+        "version 2 [N655]\n"
         "    6 | #pragma nomp for\n"
         "      | ^~~~~~~~~~~~~~~~\n"
         "help: build it again with this version's `nomp cc`\n"
