@@ -2,7 +2,7 @@
 
 In: a region.  Out: `Access`es.  Iterations are integer sets over the counters' values; what is not affine in counters
 and parameters (data, ``while``, jumps) makes a set larger than the truth, and the access inexact.  Called by
-`dependence`.
+`dependence` and `legality`.
 """
 
 from __future__ import annotations
@@ -224,7 +224,6 @@ class _Reader:
         """Note what *expr* reads where it is evaluated."""
         if isinstance(expr, Var | Load):
             self._mention(expr, site, writes=False)
-        inner = operands(expr)
         if isinstance(expr, Select):
             truth = self._truth(expr.cond, site)
             self._read(expr.cond, site)
@@ -235,7 +234,7 @@ class _Reader:
             self._read(expr.left, site)
             self._read(expr.right, site.within(truth.yes if expr.op == "&&" else truth.no, truth.exact))
         else:
-            for operand in inner:
+            for operand in operands(expr):
                 self._read(operand, site)
 
     def _mention(self, expr: Var | Load, site: _Site, *, writes: bool) -> None:

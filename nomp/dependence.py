@@ -3,7 +3,7 @@
 In: a region.  Out: a `Verdict` for each of its ``for`` loops.  Two iterations of a loop conflict if both mention one
 element and one of them writes it; the loops around it stand still.  What an iteration declares, and scalars that it
 sets before it reads them, are its own.  Arrays with different names are taken for different arrays (`runtime.aliasing`
-looks at each launch).  Called by the driver, for ``nomp check`` and remarks.
+looks at each launch).  Called by `schedule`, and by the driver for ``nomp check`` and remarks.
 """
 
 from __future__ import annotations

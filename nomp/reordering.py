@@ -66,8 +66,8 @@ def as_asked(before: TranslationUnit, kernel: TranslationUnit) -> tuple[Translat
     asked = entry.loop_priority - set(chains)
     if not asked:
         return kernel, False
-    before_ = _closure(pair for order in asked for pair in combinations(order, 2))
-    kept = asked | {tuple(_sorted(chain, before_)) for chain in chains}
+    forced = _closure(pair for order in asked for pair in combinations(order, 2))
+    kept = asked | {tuple(_sorted(chain, forced)) for chain in chains}
     return kernel.with_kernel(entry.copy(loop_priority=frozenset(kept))), True
 
 
@@ -79,11 +79,11 @@ def _closure(pairs: Iterator[tuple[str, str]]) -> set[tuple[str, str]]:
     return found
 
 
-def _sorted(chain: Sequence[str], before: set[tuple[str, str]]) -> Iterator[str]:
-    """*chain* in an order that *before* allows, otherwise as it is."""
+def _sorted(chain: Sequence[str], forced: set[tuple[str, str]]) -> Iterator[str]:
+    """*chain* in an order that *forced* allows, otherwise as it is."""
     left = list(chain)
     while left:
-        free = (name for name in left if not any((other, name) in before for other in left if other != name))
+        free = (name for name in left if not any((other, name) in forced for other in left if other != name))
         found = next(free, left[0])
         left.remove(found)
         yield found
