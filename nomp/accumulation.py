@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nomp.affine import preserves_value
-from nomp.arithmetic import bits, is_float
+from nomp.arithmetic import bits, cast, is_float
 from nomp.loops import MIRRORED, NEGATED
 from nomp.region import COMPARISONS, Assign, Binary, Call, Cast, Expr, If, Load, Select, Stmt, Unary, Var
 from nomp.walks import walk_expr, without_places
@@ -58,13 +58,19 @@ class Cell:
 
     def _combines(self, value: Expr) -> bool:
         """Whether *value*, assigned to the cell, is what the cell held, combined with something else."""
-        match self._bare(value):
+        inner = self._bare(value)
+
+        def converted(branch: Expr) -> Expr:
+            """*branch* of a conditional expression with the conversions around all of it."""
+            return branch if value is inner else cast(cast(branch, inner.dtype), value.dtype)
+
+        match inner:
             case Call(function=function, args=(left, right)) if function == _FUNCTIONS.get(self.op):
                 return (self._found(left) and self._free(right)) or (self._found(right) and self._free(left))
             case Select(cond=Binary() as cond, then=then, other=other) if self._found(other):
-                return self._replaces(cond, cond.op, then)
+                return self._replaces(cond, cond.op, converted(then))
             case Select(cond=Binary() as cond, then=then, other=other) if self._found(then):
-                return self._replaces(cond, NEGATED.get(cond.op, ""), other)
+                return self._replaces(cond, NEGATED.get(cond.op, ""), converted(other))
             case Binary(op=used, left=left, right=right) if self._keeps_kind(used, left):
                 return self._chain(used, left, right)
         return False
@@ -87,21 +93,31 @@ class Cell:
 
     def _replaces(self, cond: Binary, relation: str, value: Expr) -> bool:
         """Whether ``if (left relation right) s = value`` keeps the smaller (``min``) or larger (``max``) of the two."""
-        left, right, value = map(_ordered, (cond.left, cond.right, value))
+        left, right = _exact(cond.left), _exact(cond.right)
         if self._is_target(left):
             left, right, relation = right, left, MIRRORED.get(relation, "")
-        same = without_places(left) == without_places(value)
+        if isinstance(value, Cast) and _grows(value.operand.dtype, value.dtype):
+            value = value.operand
+        same = without_places(left) == without_places(_exact(value))
         return relation in _COMPARED.get(self.op, ()) and self._is_target(right) and same and self._free(value)
 
 
-def _ordered(expr: Expr) -> Expr:
-    """*expr* without the conversions around it that keep the order of all values."""
-    while isinstance(expr, Cast) and expr.dtype != "bool":
-        real = is_float(expr.dtype) or is_float(expr.operand.dtype)
-        if not (real or preserves_value(expr.operand.dtype, expr.dtype)):
-            break
+def _exact(expr: Expr) -> Expr:
+    """*expr* without the conversions around it that keep all values."""
+    while isinstance(expr, Cast) and _keeps_values(expr.operand.dtype, expr.dtype):
         expr = expr.operand
     return expr
+
+
+def _keeps_values(dtype: str, target: str) -> bool:
+    if is_float(target):
+        return dtype <= target if is_float(dtype) else bits(dtype) <= _EXACT_BITS[target]
+    return preserves_value(dtype, target)
+
+
+def _grows(dtype: str, target: str) -> bool:
+    """Whether a conversion keeps the order of values, were it that some become equal."""
+    return target != "bool" and (is_float(dtype) or is_float(target) or preserves_value(dtype, target))
 
 
 def _is_truth(expr: Expr) -> bool:
@@ -112,7 +128,11 @@ def _is_truth(expr: Expr) -> bool:
     return truth or expr.dtype == "bool" or (isinstance(expr, Unary) and expr.op == "!")
 
 
+_EXACT_BITS = {"float32": 16, "float64": 32}
+"""The widest integers of which a floating-point type holds every value."""
+
+
 def _as_wide(dtype: str, least: str) -> bool:
-    if is_float(dtype) or is_float(least):
-        return is_float(dtype) and (not is_float(least) or dtype >= least)
-    return bits(dtype) >= bits(least)
+    if is_float(dtype):
+        return dtype >= least if is_float(least) else bits(least) <= _EXACT_BITS[dtype]
+    return not is_float(least) and bits(dtype) >= bits(least)

@@ -65,7 +65,8 @@ def header(loop: For, scope: Scope, fresh: Fresh) -> Header:
         affine = _affine_header(loop, scope, step)
         if affine:
             return affine
-    return _unit_header(loop, scope, fresh) if step == 1 else _counted_header(loop, scope, step, fresh)
+    signed = loop.dtype != "uint64"  # else the bounds, as int64, may be on the two sides of zero
+    return _unit_header(loop, scope, fresh) if step == 1 and signed else _counted_header(loop, scope, step, fresh)
 
 
 def signed_step(loop: For) -> Expr:

@@ -82,6 +82,8 @@ def _visit(ctx: Context, cursor: Cursor, uses: Uses, around: tuple[Key | None, .
     if cursor.kind == CursorKind.UNARY_OPERATOR and ast.operator(cursor) == "&":
         taken = path_of(ast.children(cursor)[0])
         uses.addressed |= {taken.key} if taken is not None else set()
+        if taken is not None and dtype_of(taken.type):
+            uses.written.setdefault(taken.key, cursor)  # perhaps, through the pointer
     if cursor.kind == CursorKind.CALL_EXPR:
         _visit_callee(ctx, cursor, uses)
     for child in ast.children(cursor):

@@ -66,6 +66,7 @@ def _translate(
     region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body, functions=functions)
     _refuse_shared_members(ctx, region)
     _refuse_shared_arrays(ctx, region)
+    _refuse_lost_writes(ctx, region)
     if not ctx.failed:
         _keep_last_values(ctx, region)
         region = _with_clauses(ctx, region, clauses)
@@ -99,6 +100,16 @@ def _refuse_shared_arrays(ctx: Context, region: Region) -> None:
             message = f"'{written[0].variable}', a member of a union, is written"
             advice = "use one member of the union alone, or arrays of their own"
             raise error("N211", message, region.span(written[0].place), help=advice)
+
+
+def _refuse_lost_writes(ctx: Context, region: Region) -> None:
+    """Refuse writes to what the region takes by value, should a way to write it not be known to `clang_captures`."""
+    for stmt in walk(region.body):
+        if isinstance(stmt, Assign) and isinstance(stmt.target, Var) and stmt.target.name in region.scalars:
+            with ctx.collecting():
+                advice = "write the variable itself"
+                message = f"'{region.host_name(stmt.target.name)}' is written through a pointer"
+                raise error("N211", message, region.span(stmt.place), help=advice)
 
 
 def _keep_last_values(ctx: Context, region: Region) -> None:

@@ -20,7 +20,7 @@ from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_context import Context, Key, Local
 from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spot_of, value
 from nomp.frontend.clang_initialisers import listed, refuse_many
-from nomp.frontend.clang_paths import path_of
+from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import element_of
 from nomp.frontend.clang_types import dtype_of, is_in_union, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
@@ -88,7 +88,7 @@ def _own(ctx: Context, key: Key, member: Member, place: Subscripts) -> Var | Loa
 
 def assign(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
     """``target = given`` for structs, all of which is read before any of it is written."""
-    pairs = list(_set(ctx, cursor, target.type, lambda m, place: _part(ctx, target, m, place), given))
+    pairs = list(_set(ctx, cursor, target.type, _parts(ctx, target), given))
     before = _Before(ctx, ctx.place(cursor), {part.name for part, _ in pairs if isinstance(part, Var)}, {})
     copied = _without_type(given).kind != CursorKind.INIT_LIST_EXPR  # then the two are one struct, or apart
     assigned = [
@@ -133,11 +133,13 @@ def _set(
     found = list(members(ctx, cursor, type_))
     refuse_many(ctx, cursor, sum(prod(member.shape) for member in found))
     given = _without_type(given)
-    source: Callable[[Member, Subscripts], Expr] = lambda m, place: _part(ctx, given, m, place)  # noqa: E731
+    source: Callable[[Member, Subscripts], Expr]
     if given.kind == CursorKind.INIT_LIST_EXPR:
         values = dict(_values(ctx, given, type_))
         zero = Const(0, "int32")
         source = lambda m, place: values.get((_names(m.fields), place), zero)  # noqa: E731
+    else:
+        source = _parts(ctx, given)
     for member in found:
         for place in member.places():
             yield target(member, place), cast(source(member, place), member.dtype)
@@ -153,28 +155,37 @@ def _names(fields: Fields) -> tuple[str, ...]:
     return tuple(field.spelling for field in fields if not is_unnamed(field))
 
 
-def _part(ctx: Context, cursor: Cursor, member: Member, place: Subscripts) -> Var | Load:
-    """The element *place* of *member* of the struct that the lvalue *cursor* is."""
-    index = tuple(Const(i, "int64") for i in place)
+def _parts(ctx: Context, cursor: Cursor) -> Part:
+    """The members of the struct that the lvalue *cursor* is, which is translated once, with what it changes."""
     path = path_of(cursor)
     if path and not ctx.is_element(path.key):
-        for field in member.fields:
-            path = path.member(field)
-        if not place:
-            return scalar_of_path(ctx, cursor, path)
-        whole = element_of_path(ctx, cursor, path)
-        return Load(whole.array, index, whole.dtype, ctx.place(cursor))
+        return lambda member, place: _part_of_path(ctx, cursor, path, member, place)
     if cursor.kind not in _LVALUES:
         advice = "assign its members one by one"
         raise ctx.refusal("N211", cursor, "a whole struct cannot be computed in a kernel", advice)
-    spot = spot_of(ctx, cursor)
+    whole = spot_of(ctx, cursor)
+
+    def part(member: Member, place: Subscripts) -> Load:
+        spot = whole
+        for field in member.fields:
+            spot = spot.field(field)
+        for i in place:
+            spot = spot.first()
+            spot = spot.moved(Const(i, "int64"), spot.type.get_size())
+        found = element_of(ctx, cursor, spot)
+        return Load(found.array, found.index, found.dtype, ctx.place(cursor))
+
+    return part
+
+
+def _part_of_path(ctx: Context, cursor: Cursor, path: Path, member: Member, place: Subscripts) -> Var | Load:
     for field in member.fields:
-        spot = spot.field(field)
-    for i in index:
-        spot = spot.first()
-        spot = spot.moved(i, spot.type.get_size())
-    found = element_of(ctx, cursor, spot)
-    return Load(found.array, found.index, found.dtype, ctx.place(cursor))
+        path = path.member(field)
+    if not place:
+        return scalar_of_path(ctx, cursor, path)
+    whole = element_of_path(ctx, cursor, path)
+    index = tuple(Const(i, "int64") for i in place)
+    return Load(whole.array, index, whole.dtype, ctx.place(cursor))
 
 
 _LVALUES = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.UNARY_OPERATOR,

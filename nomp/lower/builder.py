@@ -210,7 +210,7 @@ class Builder:
             parameters.add(context.anchor)  # loopy nests domains by their parameters, and cannot have two side by side
         self.domains.append(f"[{', '.join(sorted(parameters))}] -> {{ [{loop.iname}] : {head.constraints} }}")
         self._counter(loop, head)
-        self.priorities |= {within} if len(within) > 1 else set()
+        self.priorities.add(within)  # of one loop, too: a script may split it
         anchor = loop.iname if dependent else context.anchor
         return replace(context, within=within, anchor=anchor, bounds=context.bounds | on_device)
 

@@ -40,6 +40,53 @@ static void ordered(const int *a) {
   printf("%d %d %d %d %d %d %d %d %u\n", sum, minus, parity, any, all, narrow, exact, unlike, like);
 }
 
+/* Conversions that do not keep all values, or the order, between what is compared and what is kept. */
+static void converted(void) {
+  long far[2] = {50, -4294967196}, near[3] = {16777218, 16777217, 16777216}, big = 1L << 53, least = 16777219;
+  int some[2] = {50, 263}, signs[2] = {0, -1}, ones[4] = {1, 1, 1, 1}, sum = 16777216, cut = 16777215, low = 10;
+  double close[2] = {3.0, 2.9999999999}, apart[2] = {3.2, 3.5}, kept = 10;
+  int narrow = 1000;
+  unsigned char most = 3;
+  _Bool flag = 1;
+  float rounded = 100;
+#pragma nomp update(to : far, near, some, signs, ones, close, apart)
+#pragma nomp for
+  for (int i = 0; i < 2; i++)
+    narrow = far[i] < narrow ? far[i] : narrow;
+#pragma nomp for
+  for (int i = 0; i < 2; i++)
+    most = some[i] > most ? some[i] : most;
+#pragma nomp for
+  for (int i = 0; i < 2; i++)
+    flag = signs[i] < flag ? signs[i] : flag;
+#pragma nomp for
+  for (int i = 0; i < 4; i++)
+    sum = (float)(sum + ones[i]);
+#pragma nomp for
+  for (int i = 0; i < 4; i++)
+    big = (double)(big + ones[i]);
+#pragma nomp for
+  for (int i = 0; i < 4; i++)
+    cut = (int)(float)cut + ones[i];
+#pragma nomp for
+  for (int i = 0; i < 2; i++)
+    if ((float)close[i] < low)
+      low = close[i];
+#pragma nomp for
+  for (int i = 0; i < 3; i++)
+    if ((float)near[i] < least)
+      least = near[i];
+#pragma nomp for
+  for (int i = 0; i < 2; i++)
+    if ((int)apart[i] < kept)
+      kept = apart[i];
+#pragma nomp for reduce("rounded", "min")
+  for (int i = 0; i < 2; i++)
+    rounded = apart[i] < rounded ? apart[i] : rounded;
+#pragma nomp update(free : far, near, some, signs, ones, close, apart)
+  printf("%d %d %d %d %ld %d %d %ld %g %.9g\n", narrow, most, flag, sum, big, cut, low, least, kept, rounded);
+}
+
 static void with_nan(void) {
   double x[N], low = NAN, high = NAN, kept = NAN, least = NAN, skipped = 1e9;
   float rounded = 3;
@@ -96,6 +143,7 @@ int main(int argc, char **argv) {
     a[i] = s + 1;
   }
   ordered(a);
+  converted();
   with_nan();
 #pragma nomp finalize
   printf("%d %d %d %u %llx %d %.17g\n", s, m, c, x, (unsigned long long)product, narrow, q);

@@ -39,6 +39,17 @@ int main(int argc, char **argv) {
     for (int j = 0; j < n; j++)
       for (int k = 0; k < n; k++)
         c[i][j] -= a[i][k] * b[k][j];
+  /* A loop that is only split keeps its order. */
+#pragma nomp for transform("schedules", "strips")
+  for (int i = 1; i < n; i++)
+    k[i] += 3 * k[i - 1] % 1000;
+#pragma nomp for transform("schedules", "strips", unrolled=1)
+  for (int i = 0; i < n; i++)
+    k[0] = k[i] + i;
+#pragma nomp for transform("schedules", "strips")
+  for (int i = 1; i < n; i++)
+    while (k[i] > 1 + (k[i - 1] & 7))
+      k[i] /= 2;
 #pragma nomp update(from : a, b, c, k)
 #pragma nomp finalize
   for (int i = 0; i < N; i += 9) {

@@ -37,3 +37,8 @@ def squares(knl, context):
     """Tiles of 4 by 8 iterations, one after the other."""
     knl = lp.split_iname(lp.split_iname(knl, "i", 4), "j", 8)
     return lp.prioritize_loops(knl, "i_outer, j_outer, i_inner, j_inner")
+
+
+def strips(knl, context, unrolled=0):
+    """Four iterations at a time, in order."""
+    return lp.split_iname(knl, "i", 4, inner_tag="unr" if unrolled else None)

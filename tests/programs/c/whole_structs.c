@@ -70,6 +70,16 @@ int main(int argc, char **argv)
     *w = (struct row){{w->v[2], w->v[0], w->v[1]}, {w->in.b, w->in.a}};
     w->in = (struct pair){w->in.b, w->v[w->in.b % 3]};
   }
+  int k = 0;
+#pragma nomp for
+  for (int i = 0; i < 4; i++)
+    r[k++] = p[7];
+#pragma nomp for
+  for (int i = 0; i < 2; i++) {
+    struct pair t = p[k++];
+    t = p[(k += 1) & 7];
+    r[k & 7] = t;
+  }
 #pragma nomp update(from : p, r, c, rows)
 #pragma nomp update(free : p, r, c, rows)
 #pragma nomp finalize
@@ -78,6 +88,7 @@ int main(int argc, char **argv)
   print("c", (struct pair *)c);
   for (int i = 0; i < N; i++)
     printf("%d %d %d %d %d; ", rows[i].v[0], rows[i].v[1], rows[i].v[2], rows[i].in.a, rows[i].in.b);
+  printf("%d\n", k);
   printf("%d %d %d %d\n", s.a, s.b, at.next, at.value);
   return 0;
 }

@@ -84,6 +84,8 @@ static void round_the_end(int q[N], unsigned n, short high)
   for (long k = LONG_MIN + 5; k > LONG_MIN; k--)
     q[k & 15] += 1;
 #pragma nomp for
+  FOR(unsigned long k = 0x7ffffffffffffffe; k < 0x8000000000000002 + n; k++, k)
+#pragma nomp for
   FOR(unsigned k = n; k != (unsigned)-1; k--, k)
 #pragma nomp for
   FOR(size_t k = n - 1; k < n; k--, k)
