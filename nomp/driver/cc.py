@@ -17,6 +17,7 @@ from pathlib import Path
 from nomp.capi import INCLUDE
 from nomp.diagnostics import NompError, error
 from nomp.driver import host, library, options, report
+from nomp.driver.host import Host
 from nomp.driver.options import Command, Dependencies, Item
 from nomp.driver.units import Sources, Unit
 
@@ -122,7 +123,7 @@ def _compile(sources: Sources, unit: Unit, output: str) -> int:
     command = sources.command
     if command.own.save_temps and not command.own.dry_run:
         shutil.copyfile(unit.file, _beside_output(command, unit, f"{unit.stem}.nomp.c"))
-    status = sources.compiler.run(_compile_words(command, unit, output))
+    status = sources.compiler.run(_compile_words(command, sources.compiler, unit, output))
     wanted = options.dependencies(command)
     if status or wanted is None:
         return status
@@ -132,13 +133,13 @@ def _compile(sources: Sources, unit: Unit, output: str) -> int:
     return status
 
 
-def _compile_words(command: Command, unit: Unit, output: str) -> list[str]:
+def _compile_words(command: Command, compiler: Host, unit: Unit, output: str) -> list[str]:
     step = {"assemble": ["-S", "-o", output], "check": ["-fsyntax-only"]}.get(command.mode, ["-c", "-o", output])
-    # Debuggers shall look for the source where the user has it, and two builds shall give the same object.
-    shown = os.path.dirname(unit.path)
-    mapped = f"-fdebug-prefix-map={unit.file.parent}/={shown and shown + '/'}"
+    # Debuggers and __FILE__ shall name the source as the user has it, and two builds shall give the same object.
+    kinds = ("debug", "macro") if compiler.knows_prefix_maps else ("debug",)
+    maps = [f"-f{kind}-prefix-map={used}={meant}" for used, meant in unit.folders for kind in kinds]
     given = (*options.compile_words(command), *_include_words(command))
-    return [mapped, *given, "-x", "c", *step, str(unit.file)]
+    return [*maps, *given, "-x", "c", *step, str(unit.file)]
 
 
 def _dependency_words(sources: Sources, unit: Unit, wanted: Dependencies, output: str) -> list[str]:

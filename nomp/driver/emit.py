@@ -32,13 +32,13 @@ _INTEGERS = {f"{sign}int{bits}": f"__{sign.upper()}INT{bits}_TYPE__" for sign in
 _C_TYPES = _INTEGERS | {"bool": "_Bool", "float32": "float", "float64": "double"}
 
 
-def rewrite(source: SourceFile, header: Path, copies: Mapping[str, Path]) -> bytes:
-    """*source* as plain C.
+def rewrite(source: SourceFile, name: str, header: Path, copies: Mapping[str, Path]) -> bytes:
+    """*source* as plain C, to be called *name* by the host compiler.
 
     *header* is ``nomp-pragma.h``.  *copies* gives, for each included header that has directives itself, its rewritten
     copy.
     """
-    top = f'#include "{header}"\n#line 1 {_literal(source.path)}\n'.encode()
+    top = f'#include "{header}"\n#line 1 {_literal(name)}\n'.encode()
     edits = [(d.begin, d.end, _replacement(source.text, d)) for d in source.directives]
     edits += [(i.begin, i.end, f'#include "{copies.get(i.path, i.path)}"'.encode()) for i in source.includes]
     return top + _splice(source.text, sorted(edits)).removeprefix(codecs.BOM_UTF8)

@@ -53,6 +53,11 @@ class Host:
         first = next((n for n, word in enumerate(self.words) if word.startswith("-")), len(self.words))
         return self.words[first:]
 
+    @property
+    def knows_prefix_maps(self) -> bool:
+        """Whether it is gcc (8 or newer) or clang by its name: others may not know ``-fmacro-prefix-map``."""
+        return bool(re.search(r"gcc|clang|^i?cc$|icx", os.path.basename(self.program)))
+
     def run(self, arguments: Sequence[str], stdin: bytes | None = None) -> int:
         """Run the compiler on *arguments* with our own output streams; its exit status (128 + signal if it died)."""
         if self.dry_run:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from nomp.diagnostics import error
+from nomp.diagnostics import Diagnostic, error
 
 Mode = Literal["link", "compile", "assemble", "preprocess", "check"]
 
@@ -249,8 +249,12 @@ _PREPROCESSOR_STARTS = (
     "-std=", "--std=", "--sysroot=", "--target=", "--define-macro", "--undefine-macro", "--include", "--imacros",
     "--no-standard-includes", "--ansi", "--trigraphs", "-Wp,", "-fpack-struct", "-march=", "-mcpu=", "-mavx", "-msse",
     "-mfma", "-O", "-fopenmp=", "-fshort-", "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC",
-    "-fpic", "-fPIE", "-fpie", "-ffast-math",
+    "-fpic", "-fPIE", "-fpie", "-ffast-math", "-mlong-double-",
 )  # fmt: skip
+_OTHER_MEANING = ("-fsingle-precision-constant", "-fexec-charset")
+"""Options that give a program another meaning, which kernels would not have."""
+_OTHER_LIMITS = ("-fwrapv", "-ftrapv", "-fno-strict-aliasing")
+"""Options that give a meaning to what has none in C: programs that need it are rare, builds that have them are not."""
 _LINKER = frozenset(
     (
         "-l", "-L", "-T", "-Tbss", "-Tdata", "-Ttext", "-e", "-u", "-z", "-s", "--entry", "-Xlinker", "-static",
@@ -268,6 +272,17 @@ def dependencies(command: Command) -> Dependencies | None:
     targets = tuple(word for item in chosen if item.name in ("-MT", "-MQ") for word in item.words)
     others = tuple(item.name for item in chosen if item.name in ("-MP", "-MG"))
     return Dependencies("-MM" if flags[-1] == "-MMD" else "-M", command.value("-MF"), targets, others)
+
+
+def other_meanings(command: Command) -> Iterator[Diagnostic]:
+    """N502 for options that kernels do not follow, errors and warnings; for commands that compile pragmas."""
+    step = "compile the files that have nomp pragmas without it"
+    for item in command.items:
+        if item.name.partition("=")[0] in _OTHER_MEANING and item.name.lower() != "-fexec-charset=utf-8":
+            message = f"option '{item.name}' changes what a program computes, but not its kernels"
+            yield Diagnostic("N502", message, help=step)
+        elif item.name in _OTHER_LIMITS:
+            yield Diagnostic("N502", f"kernels are compiled as without '{item.name}'", severity="warning", help=step)
 
 
 def preprocessor_words(command: Command) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def _source(files: Sequence[SourceFile]) -> Iterator[str]:
 def _rewritten(files: Sequence[SourceFile]) -> Iterator[str]:
     copies = {file.path: Path(file.path) for file in files}
     for file in files:
-        yield emit.rewrite(file, INCLUDE / "nomp-pragma.h", copies).decode(errors="surrogateescape")
+        yield emit.rewrite(file, file.path, INCLUDE / "nomp-pragma.h", copies).decode(errors="surrogateescape")
 
 
 _STAGES: dict[str, Callable[[Sequence[SourceFile]], Iterator[str]]] = {

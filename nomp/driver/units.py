@@ -32,10 +32,14 @@ _REFUSED = {"cpp-output": "preprocessed C", "c++": "C++", "c++-cpp-output": "pre
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A rewritten source: *path* as the user spelled it, *file* the new text."""
+    """A rewritten source: *path* as the user spelled it, *file* the new text.
+
+    *folders*: what the paths that are in the new text, or that it has, begin with, and what the user's begin with.
+    """
 
     path: str
     file: Path
+    folders: tuple[tuple[str, str], ...] = ()
 
     @property
     def stem(self) -> str:
@@ -52,12 +56,14 @@ class Sources:
         self.folder = folder
         self.stdin: bytes | None = None
         self._count = 0
+        self._judged = False
 
     def read(self, item: Item) -> Unit | None:
         """The unit for *item*, or None if it has no pragmas.  `NompError` for what is wrong with its regions."""
         files = self.parse(item)
         if not files:
             return None
+        self._judge_options()
         own, regions = self.command.own, region_list(files)
         if own.check:
             report.show(check(regions), own.diagnostics)
@@ -66,6 +72,14 @@ class Sources:
 
             report.show(map(remark, regions), own.diagnostics)
         return self._write(files)
+
+    def _judge_options(self) -> None:
+        found = list(options.other_meanings(self.command))
+        if any(diagnostic.severity == "error" for diagnostic in found):
+            raise NompError(tuple(found))
+        if not self._judged:
+            report.show(found, self.command.own.diagnostics)
+        self._judged = True
 
     def parse(self, item: Item) -> tuple[SourceFile, ...]:
         """The source file of *item* and its headers with directives; empty if there is no directive in them."""
@@ -135,14 +149,24 @@ class Sources:
 
         places = {file.path: self._place(file.path) for file in files}
         for file in files:
-            places[file.path].write_bytes(emit.rewrite(file, INCLUDE / "nomp-pragma.h", places))
-        return Unit(files[0].path, places[files[0].path])
+            places[file.path].write_bytes(emit.rewrite(file, _shown(file, files[0]), INCLUDE / "nomp-pragma.h", places))
+        folders = []
+        for file in files:
+            folder = os.path.dirname(_shown(file, files[0]))
+            own = (f"{places[file.path].parent}/", os.path.join(os.path.abspath(folder), "./"))
+            folders += [(used, os.path.join(folder, "")) for used in own]
+        return Unit(files[0].path, places[files[0].path], tuple(folders))
 
     def _place(self, path: str) -> Path:
         folder = self.folder / str(self._count)
         folder.mkdir()
         self._count += 1
         return folder / os.path.basename(path)
+
+
+def _shown(file: SourceFile, main: SourceFile) -> str:
+    """The path of *file* as gcc spells it: clang has ``./h.h`` for a header beside ``x.c``."""
+    return file.path if main.path.startswith("./") else file.path.removeprefix("./")
 
 
 def _refuse_unseen(sights: Sequence[Sight], files: Sequence[SourceFile]) -> None:

@@ -25,7 +25,7 @@ from nomp.frontend.clang_headers import counter_name
 from nomp.frontend.clang_pragmas import Found, Line, Scan, scan
 from nomp.frontend.clang_regions import translate
 from nomp.frontend.clang_scope import Site
-from nomp.frontend.clang_updates import Update, update
+from nomp.frontend.clang_updates import Update, refuse_effects, update
 from nomp.pragma import DirectiveName, ForClauses, Pragma
 from nomp.pragma import parse as parse_pragma
 from nomp.region import Region
@@ -164,6 +164,7 @@ def _directive(unit: Unit, source: SourceText, found: Scan, pragma: Found) -> Di
         advice = "put braces around the statements that belong together"
         raise error("N204", f"'{parsed.directive}' stands where only one statement can be", parsed.span, help=advice)
     moved = update(parsed, site, _macros(found)) if parsed.directive == "update" else None
+    refuse_effects(parsed.span, "an argument of 'init'", *(parsed.init_args or ()))
     end_line = source.line(pragma.end)
     return Directive(parsed.directive, parsed.span, pragma.begin, pragma.end, end_line, None, moved, parsed.init_args)
 
@@ -324,8 +325,11 @@ def _beside(path: str, line: Line, meant: list[tuple[int, str]]) -> str | None:
     """The file in the folder of *path* that the ``#include`` of *line* means, if there is one."""
     folder, quoted = os.path.dirname(path), re.match(r'\s*"([^"\n]+)"', line.text)
     if quoted:
-        found = os.path.join(folder, quoted[1])
-        return os.path.abspath(found) if os.path.isfile(found) else None
+        if not os.path.isfile(os.path.join(folder, quoted[1])):
+            return None
+        # By way of a folder `.`: that tells it from headers that the program itself finds by absolute paths.
+        marked = os.path.join(os.path.abspath(folder), ".", quoted[1])
+        return marked if '"' not in marked else os.path.abspath(marked)
     if re.match(r"\s*<", line.text):
         return None
     names = (os.path.abspath(name) for offset, name in meant if line.begin <= offset < line.end)  # of a macro

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import shutil
 import subprocess
 from bisect import bisect_right
@@ -189,7 +190,7 @@ def load(path: str, arguments: Sequence[str], text: str | None = None, compiler:
         raise error("N201", f"libclang could not parse {path}", help="check the options after its name") from None
     main = SourceText.of(path, data)
     sources = {path: main, **_headers(tree)}
-    _raise_errors(tree, sources)
+    _raise_errors(tree, sources, _builtin_headers(compiler)[1:])
     return _unit(main, tree, sources)
 
 
@@ -229,10 +230,21 @@ def _headers(tree: Any) -> dict[str, SourceText]:
     return found
 
 
-def _raise_errors(tree: Any, sources: dict[str, SourceText]) -> None:
+def _is_harmless(found: Any, builtin: tuple[str, ...]) -> bool:
+    """Whether the error *found* is about what only gcc knows, in its own headers, and hides no type from us.
+
+    These are attributes (``omp.h``), and bodies of functions for single instructions (``immintrin.h``).
+    """
+    file = found.location.file
+    if file is None or os.path.dirname(file.name) not in map(os.path.normpath, builtin):
+        return False
+    return "attribute" in found.spelling or file.name.endswith("intrin.h")
+
+
+def _raise_errors(tree: Any, sources: dict[str, SourceText], builtin: tuple[str, ...]) -> None:
     problems = []
     for found in tree.diagnostics:
-        if found.severity >= cindex.Diagnostic.Error:
+        if found.severity >= cindex.Diagnostic.Error and not _is_harmless(found, builtin):
             problems.append(Diagnostic("N201", found.spelling, _span(sources, found), help=_ADVICE))
     if problems:
         raise NompError(tuple(problems))

@@ -88,19 +88,22 @@ def refuse_wrapping(ctx: Context, loop: Cursor, found: Header) -> None:
 def may_leave_type(found: Header) -> bool:
     """Whether the counter may wrap around in its type before it passes the bound, as far as the header tells.
 
-    A signed counter of 32 bits or more may not, in C.  Others are trusted where that takes so many iterations that no
-    program can mean it: where they go towards the bound in constant steps that are small for the type.
+    A signed counter of 32 bits or more may not, in C, unless it counts away from the bound.  Others are trusted where
+    that takes so many iterations that no program can mean it: where they go towards the bound in constant steps that
+    are small for the type.
     """
     dtype, step, relation = found.counter.dtype, found.step, found.relation
     wide = bits(dtype) >= 32
+    away = isinstance(step, Const) and (step.value < 0 if relation in ("<", "<=") else step.value > 0)
+    if away and relation != "!=":
+        return True
     if is_signed(dtype) and wide:
         return isinstance(step, Const) and abs(step.value) >= _LARGE_STEP  # distances are computed in int64
     if not isinstance(step, Const) or abs(step.value) >= (_LARGE_STEP if wide else 2):
         return True
     if relation == "!=":
         return _is_ordered(found) is not True
-    away = step.value < 0 if relation in ("<", "<=") else step.value > 0
-    return away or not (wide or preserves_value(dtype, found.upper.dtype) or _is_within(found.upper, dtype))
+    return not (wide or preserves_value(dtype, found.upper.dtype) or _is_within(found.upper, dtype))
 
 
 _LARGE_STEP = 1 << 16

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from clang.cindex import CursorKind
 
-from nomp.diagnostics import Diagnostic, NompError, did_you_mean, error
+from nomp.diagnostics import Diagnostic, NompError, Span, did_you_mean, error
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_types import dtype_of, is_array, is_pointer, is_record, members_of
@@ -59,19 +59,20 @@ def _section(section: Section, visible: dict[str, Cursor], macros: frozenset[str
     if root not in visible and root not in macros:
         advice = did_you_mean(root, visible) or "name a variable that can be seen here"
         raise error("N217", f"there is no variable '{root}' here", section.span, help=advice)
+    texts = filter(None, (section.base, section.start, section.end, section.length))
+    refuse_effects(section.span, f"a bound of '{section.base}'", *texts)
     if section.start is None:
         return _bare(section, visible.get(root))
-    _refuse_effects(section)
     end = section.end if section.end is not None else f"(__PTRDIFF_TYPE__)({section.start}) + ({section.length})"
     return UpdateSection(section.base, section.start, end)
 
 
-def _refuse_effects(section: Section) -> None:
-    """Refuse bounds that change variables: a compiler without nomp would not evaluate them."""
-    text = " ".join(filter(None, (section.start, section.end, section.length)))
-    if re.search(r"\+\+|--|(?<![=!<>])=(?!=)", re.sub(r"'(\\.|[^'])'|\"(\\.|[^\"])*\"", "", text)):
+def refuse_effects(span: Span, what: str, *texts: str) -> None:
+    """Refuse C expressions that change variables: a compiler without nomp would not evaluate them."""
+    plain = (re.sub(r"'(\\.|[^'])'|\"(\\.|[^\"])*\"", "", text) for text in texts)
+    if any(re.search(r"\+\+|--|(<<|>>)=|(?<![=!<>])=(?!=)", text) for text in plain):
         advice = "change the variable in a statement of its own, before the pragma"
-        raise error("N106", f"a bound of '{section.base}' changes a variable", section.span, help=advice)
+        raise error("N106", f"{what} changes a variable", span, help=advice)
 
 
 def _bare(section: Section, root: Cursor | None) -> UpdateSection:

@@ -44,6 +44,12 @@ _WORDS = {
 }  # fmt: skip
 """Words, functions and macros of OpenCL C, CUDA and C++ that are no words of C."""
 
+_C_WORDS = {
+    "NULL", "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
+    "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
+    "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
+}  # fmt: skip
+
 _PATTERNS = re.compile(
     r"(u?char|u?short|u?int|u?long|float|double|half|bool)(2|3|4|8|16)"  # vector types
     r"|(as|convert)_\w+|vload\w+|vstore\w+|atom_\w+|atomic_\w+|image\w+_t|read_image\w+|write_image\w+"
@@ -61,11 +67,12 @@ def is_taken(name: str) -> bool:
 
 
 def entry_name(name: str) -> str:
-    """*name*, or a variation of it that is free and not too long, for an entry point."""
+    """*name*, or a variation of it that is an identifier, free and not too long, for an entry point."""
+    name = re.sub(r"\W|^(?=\d)", "_", name, flags=re.ASCII)
     if len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}_{crc32(name.encode()):x}"
     known = lp.PyOpenCLTarget().get_device_ast_builder().known_callables
-    return _other(name) if is_taken(name) or name in known else name
+    return _other(name) if is_taken(name) or name in known or name in _C_WORDS else name
 
 
 def _other(name: str) -> str:

@@ -211,3 +211,32 @@ def test_a_kernel_with_a_very_long_name(project: Path) -> None:
     (project / "long.c").write_text(text.replace("RUN", run_it))
     assert nomp_cc("long.c -o long") == 0
     assert succeed(project / "long").stdout == "8\n"
+
+
+@pytest.mark.parametrize("spelled", ["user.c", "./user.c", "d/../user.c", "{folder}/user.c"])
+def test_names_of_files(spelled: str, project: Path) -> None:
+    """``__FILE__`` and ``__BASE_FILE__`` are what they are without nomp, in headers beside the source, too."""
+    (project / "d").mkdir()
+    (project / "d" / "a.h").write_text('static const char *a(void) { return __FILE__; }\n#include "b.h"\n')
+    (project / "d" / "b.h").write_text("static const char *b(void) { return __FILE__; }\n")
+    (project / "k.h").write_text(
+        '#include "d/a.h"\nstatic const char *k(void) { return __FILE__; }\n'
+        "static void f(int *p) {\n#pragma nomp for\n  for (int i = 0; i < 9; i++)\n    p[i] = 0;\n}\n"
+    )
+    (project / "user.c").write_text(
+        '#include "k.h"\n#include <stdio.h>\nint main(int argc, char **argv) {\n  if (argc > 9)\n    f(0);\n'
+        '  printf("%s %s %s %s %s\\n", __FILE__, __BASE_FILE__, a(), b(), k());\n  return 0;\n}\n'
+    )
+    source = spelled.format(folder=project)
+    succeed("gcc", "-w", source, "-o", "plain")
+    assert nomp_cc(f"-w -c {source} -o user.o") == 0
+    names = subprocess.run(["./plain"], capture_output=True, check=True, text=True).stdout.split()
+    assert nomp_cc("-w user.o -o ours") == 0
+    assert subprocess.run(["./ours"], capture_output=True, check=True, text=True).stdout.split() == names
+
+
+@pytest.mark.parametrize("header", ["omp.h", "immintrin.h", "complex.h", "stdatomic.h", "pthread.h"])
+def test_headers_of_the_compiler(header: str, project: Path) -> None:
+    kernel = "void f(int *a) {\n#pragma nomp for\n  for (int i = 0; i < 9; i++)\n    a[i] = 0;\n}\n"
+    (project / "user.c").write_text(f"#include <{header}>\n{kernel}")
+    assert nomp_cc("-fopenmp -c user.c") == 0

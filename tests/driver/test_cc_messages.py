@@ -103,6 +103,7 @@ def test_remarks(project: Path, capfd: pytest.CaptureFixture[str], golden: Calla
         ("N502-emit", "--emit assembly foo.c"),
         ("N502-no-value", "--cc"),
         ("N502-no-file", "--emit c"),
+        ("N502-other-meaning", "-fsingle-precision-constant -fwrapv -c foo.c"),
         ("N503", "-c foo.i"),
         ("N505", "-static foo.c -o app"),
     ],
@@ -113,6 +114,14 @@ def test_text_of_errors(
     (project / "foo.i").write_text('# 1 "foo.c"\nvoid f(void) {\n  #pragma nomp sync\n}\n')
     assert nomp_cc(line) == 1
     golden(f"driver/{name}.txt", capfd.readouterr().err)
+
+
+def test_options_that_kernels_do_not_follow(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert nomp_cc("-fwrapv -fno-strict-aliasing -c foo.c") == 0
+    assert capfd.readouterr().err.count("warning: kernels are compiled as without '-f") == 2
+    (project / "plain.c").write_text("int f(void) { return 1; }\n")
+    assert nomp_cc("-fwrapv -fsingle-precision-constant -c plain.c") == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_text_of_n501(project: Path, capfd: pytest.CaptureFixture[str], golden: Callable[[str, str], None]) -> None:
@@ -138,5 +147,5 @@ def test_dry_run(project: Path, capfd: pytest.CaptureFixture[str], golden: Calla
     assert nomp_cc("-### --cc gcc foo.c main.c -O2 -DX='a' -MMD -o app -lm") == 0
     text = capfd.readouterr().err.replace(str(capi.INCLUDE), "INCLUDE").replace(str(capi.LIBRARY), "LIBRARY")
     folder = next(word for word in text.split() if word.endswith("/0/foo.c")).removesuffix("/0/foo.c")
-    golden("driver/dry-run.txt", text.replace(folder, "FOLDER"))
+    golden("driver/dry-run.txt", text.replace(folder, "FOLDER").replace(str(project), "PROJECT"))
     assert not Path("app").exists()

@@ -81,7 +81,7 @@ def test_no_warning(standard: str, inline: str, padding: str, tmp_path: Path) ->
     program = PROGRAM if "static" not in inline else PROGRAM.replace("double f(", f"{inline} double f(", 1)
     after = "int main(void) { double x[1] = {0}; return (int)f(x, 1, 2, 3); }\n"
     text = program.replace("INLINE", inline).replace("sum += x[i] + w + b", "sum += x[i] + (double)w + b") + after
-    (tmp_path / "foo.c").write_bytes(emit.rewrite(_source(text, padding=padding), HEADER, {}))
+    (tmp_path / "foo.c").write_bytes(emit.rewrite(_source(text, padding=padding), "foo.c", HEADER, {}))
     words = ["gcc", f"-std={standard}", *STRICT.split(), "-Werror", "-c", "foo.c", "-o", "foo.o"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -91,7 +91,7 @@ def test_lines_stay(tmp_path: Path) -> None:
     text = "int f(void) {\n@#pragma nomp for \\\n  jit(n)\n  // why\n\n  $for (i = 0;\n  i < n; i++) {\n    sum += 1;\n"
     source = _source(text + "  }% return __LINE__; }\nint last;\n")
     original = source.text.decode().splitlines()
-    top, line, *lines = emit.rewrite(source, HEADER, {}).decode().splitlines()
+    top, line, *lines = emit.rewrite(source, source.path, HEADER, {}).decode().splitlines()
     assert (top, line) == (f'#include "{HEADER}"', '#line 1 "foo.c"')
     assert len(lines) == len(original)
     assert lines[2:5] == ["", "", ""]
@@ -110,8 +110,8 @@ def test_golden(golden: Callable[[str, str], None]) -> None:
         _directive(text, "finalize"),
     )
     source: Any = Fake(path='a "b".c', text=text.encode(), directives=directives, includes=())
-    golden("driver/directives.c", emit.rewrite(source, Path("nomp-pragma.h"), {}).decode())
-    region = emit.rewrite(_source(PROGRAM), Path("nomp-pragma.h"), {}).decode()
+    golden("driver/directives.c", emit.rewrite(source, source.path, Path("nomp-pragma.h"), {}).decode())
+    region = emit.rewrite(_source(PROGRAM), "foo.c", Path("nomp-pragma.h"), {}).decode()
     golden("driver/region.c", region)
 
 
@@ -119,7 +119,7 @@ def test_includes_are_replaced_by_copies() -> None:
     text = b'#include "a.h"\n#include \\\n  "b.h"\nint x;\n'
     includes = (Fake(begin=0, end=14, path="d/a.h"), Fake(begin=15, end=33, path="d/b.h"))
     source: Any = Fake(path="foo.c", text=text, directives=(), includes=includes)
-    new = emit.rewrite(source, HEADER, {"d/a.h": Path("/t/0/a.h"), "d/b.h": Path("/t/1/b.h")}).decode()
+    new = emit.rewrite(source, source.path, HEADER, {"d/a.h": Path("/t/0/a.h"), "d/b.h": Path("/t/1/b.h")}).decode()
     assert new.split('"foo.c"\n')[1] == '#include "/t/0/a.h"\n#include "/t/1/b.h"\n\nint x;\n'
 
 
