@@ -102,8 +102,8 @@ class DeviceSource:
     """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing.
 
     *nests* has the sequential loops of the kernels, each with those around it, by their inames.  *spreads* is what a
-    script's schedule runs in parallel, *orders* what it runs in another order than the program, to be checked for the
-    values of each launch.
+    script's schedule runs in parallel, *orders* what it runs in another order than the program, *assumes* (isl's text)
+    what it takes for granted of the region's scalars, all to be checked for the values of each launch.
     """
 
     name: str
@@ -115,3 +115,4 @@ class DeviceSource:
     nests: tuple[tuple[str, ...], ...] = ()
     spreads: tuple[Spread, ...] = ()
     orders: tuple[Order, ...] = ()
+    assumes: str = ""

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
+import islpy as isl
+
 from nomp.accesses import Access, accesses
 from nomp.arithmetic import Number, is_float
 from nomp.conflict import Conflict, Witness, listed
@@ -109,8 +111,11 @@ class Watch:
     Those in which two items may meet, and those whose iterations it runs in another order than the program.
     """
 
-    def __init__(self, region: Region, spreads: tuple[Spread, ...], orders: tuple[Order, ...] = ()) -> None:
+    def __init__(
+        self, region: Region, spreads: tuple[Spread, ...], orders: tuple[Order, ...] = (), assumes: str = ""
+    ) -> None:
         self.region = region
+        self._assumed = isl.Set(assumes) if assumes else None
         self._accesses = accesses(region)
         dangers = [*self._meeting(spreads), *(self._reversed(spreads, orders) if orders else ())]
         vouched = region.clauses.independent
@@ -170,11 +175,25 @@ class Watch:
         return Diagnostic("N404", message, _script(self.region), "warning", notes, _STEP)
 
     def refusal(self, scalars: Mapping[str, Number]) -> Diagnostic | None:
-        """The error (N403), if the schedule is wrong for these *scalars*, with an example."""
+        """The error (N403, N309), if the schedule is wrong for these *scalars*, with an example."""
+        if self._assumed is not None and (wrong := self._breach(self._assumed, scalars)):
+            return wrong
         for danger in self._certain:
             if danger.pairs.happens(scalars):
                 return self._refusal(danger, danger.pairs.witness(scalars))
         return None
+
+    def _breach(self, assumed: isl.Set, scalars: Mapping[str, Number]) -> Diagnostic | None:
+        """The error (N309), if *scalars* are not what the script has *assumed*."""
+        names = sorted(name for name in assumed.get_var_names(isl.dim_type.param) if name in self.region.scalars)
+        values = {name: int(scalars[name]) for name in names}
+        given = " and ".join(f"{name} = {value}" for name, value in values.items())
+        if not values or not (assumed & isl.Set(f"[{', '.join(names)}] -> {{ : {given} }}")).is_empty():
+            return None
+        told = str(assumed).partition("{")[2].rpartition("}")[0].strip(" :")
+        message = f"the script assumes '{told}' in kernel '{self.region.name}', which is launched with {listed(values)}"
+        step = "leave the assumption out, or launch the loop with such values only"
+        return Diagnostic("N309", message, _script(self.region), help=step)
 
     def _refusal(self, danger: _Danger, witness: Witness) -> Diagnostic:
         name = self.region.host_name(danger.pairs.first.variable)

@@ -58,12 +58,13 @@ def compile(
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
+    assumed = _assumed(region, lowered.kernel, kernel)
     kernel, reordered = reordering.as_asked(lowered.kernel, kernel)
     source = _generate(region, kernel, lowered.values, jit, device)
     if reordered and (loop := reordering.in_pieces(region, kernel, source.nests)):
         raise _codegen_error(region, f"its priorities cut loop '{loop}' into pieces")
     source, doubts = _judged(region, lowered.kernel, kernel, source, variant.wraps, settings)
-    return source, (*warnings, *doubts)
+    return replace(source, assumes=assumed), (*warnings, *doubts)
 
 
 def emit_loopy(region: Region, dialect: str = "opencl") -> str:
@@ -209,6 +210,20 @@ def _judged(
     else:
         doubt = legality.Watch(region, spreads, orders).unproven()
     return replace(source, spreads=spreads or (), orders=orders or ()), (doubt,) if doubt else ()
+
+
+def _assumed(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> str:
+    """What a script takes for granted of the parameters, as isl's text.  Raises N309 for those that it has fixed."""
+    entries = [unit.default_entrypoint for unit in (before, kernel)]
+    used = entries[0].all_params() | {name for insn in entries[0].instructions for name in insn.read_dependency_names()}
+    fixed = sorted((used & region.scalars) - entries[1].arg_dict.keys())
+    if fixed:
+        scripts = region.clauses.transforms
+        message = f"the script makes a constant of '{region.host_name(fixed[0])}', which may have another value"
+        step = f"name it in the pragma: jit({region.host_name(fixed[0])})"
+        raise error("N309", message, region.span(scripts[-1].place if scripts else region.place), help=step)
+    plain, assumed = (entry.assumptions for entry in entries)
+    return "" if assumed.plain_is_equal(plain) else str(assumed)
 
 
 def _refuse_races(region: Region, kernel: TranslationUnit) -> None:

@@ -113,8 +113,8 @@ class Kernel:
 
         Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays, N610 for
         the addresses, N402 for variables and bounds that overlap with arrays, N612 for a division by zero, N617 for a
-        counter that wraps around, N403 for a schedule that is wrong for the scalars, N521 and the pipeline's for the
-        first launch of a variant, N611.
+        counter that wraps around, N309 and N403 for a schedule that is wrong for the scalars, N521 and the pipeline's
+        for the first launch of a variant, N611.
         """
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
@@ -321,11 +321,11 @@ class Kernel:
 
 def _watch(region: Region, source: DeviceSource) -> Watch | None:
     """What to look at before launches of *source*, if a script scheduled it."""
-    if not (source.spreads or source.orders):
+    if not (source.spreads or source.orders or source.assumes):
         return None
     from nomp.legality import Watch  # only scripts need it
 
-    return Watch(region, source.spreads, source.orders)
+    return Watch(region, source.spreads, source.orders, source.assumes)
 
 
 def _shown(param: Param) -> str:

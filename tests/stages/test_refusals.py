@@ -152,6 +152,42 @@ int main(void) {
     ]
 
 
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ('lp.assume(knl, "n mod 4 = 0")', "the script assumes '(n) mod 4 = 0' in kernel '_nomp_kernel_l3', which is "
+         "launched with n = 6 [N309]"),
+        ("lp.fix_parameters(knl, n=8)", "the script makes a constant of 'n', which may have another value [N309]"),
+    ],
+)  # fmt: skip
+def test_what_a_script_takes_for_granted(
+    script: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("granted.py").write_text(f"import loopy as lp\ndef f(knl, context):\n    return {script}\n")
+    Path("granted.c").write_text("""#include <stdio.h>
+static void twice(int *a, int n) {
+#pragma nomp for transform("granted", "f")
+  for (int i = 0; i < n; i++)
+    a[i] *= 2;
+}
+int main(void) {
+  int a[9] = {0};
+#pragma nomp init(0, 0)
+#pragma nomp update(to : a)
+  twice(a, 8);
+  puts("fine");
+  fflush(stdout);
+  twice(a, 6);
+  return 0;
+}
+""")
+    commands.succeed(*commands.NOMP_CC, "granted.c", "-o", "granted")
+    done = commands.run("./granted")
+    assert done.returncode == 1 and f"granted.c:3:18: error: {message}" in done.stderr
+    assert done.stdout == ("fine\n" if "assume" in script else "")
+
+
 SINGLES = """struct sim { int n, m; int v[8]; };
 int one = 5;
 void sum(int n, int *s, const int *x) {
