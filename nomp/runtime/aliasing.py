@@ -21,7 +21,7 @@ from math import gcd, prod
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES, Number
-from nomp.region import Assign, Binary, Const, For, If, Load, Param, Region, Unary, Var
+from nomp.region import Assign, Const, For, If, Load, Param, Region, Var
 from nomp.runtime.ranges import Interval, counters, interval, nothing_wraps
 from nomp.walks import loads, walk, walk_expr, without_places
 
@@ -101,22 +101,13 @@ def arrays(
     return tuple(Used(p, pointers[p.name], *mapped[p.name], _reach(region, p, known)) for p in used)
 
 
-def stays_before(region: Region, param: Param, scalars: Mapping[str, Number]) -> bool | None:
-    """Whether the loops reach elements of *param* before its element 0, for sure; None where they may reach some.
-
-    What data decide is taken for no less than zero, unless the subscript subtracts something.
-    """
+def stays_before(region: Region, param: Param, scalars: Mapping[str, Number]) -> bool:
+    """Whether the loops reach nothing of *param* but elements before its element 0, for sure."""
     if param.shape[0] is not None:
         return False  # an array, not a pointer to somewhere
     known = counters(region, scalars) if nothing_wraps(region, scalars) else {}
     reach = _reach(region, param, known).elements
-    if reach is not None:
-        return reach[1] < 0
-    parts = (node for load in _loads(region, {param.name}) for part in load.index for node in walk_expr(part))
-    subtracts = any(
-        (isinstance(n, Binary | Unary) and n.op == "-") or (isinstance(n, Const) and n.value < 0) for n in parts
-    )
-    return None if subtracts else False
+    return reach is not None and reach[1] < 0
 
 
 def single(param: Param, address: int) -> Used:

@@ -140,13 +140,8 @@ class Kernel:
         """*entries*, but where a pointer is one past the end of an array, and the loop goes back from there, that's."""
         for (_, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
             behind = context.memory.containing(pointer - 1, pointer)
-            if behind is None or behind is entry:
-                yield entry
-                continue
-            back = aliasing.stays_before(self.region, param, scalars)
-            if back is None and entry is not None:
-                raise self._ambiguous(param)
-            yield behind if back or entry is None else entry
+            back = behind is not None and behind is not entry
+            yield behind if back and aliasing.stays_before(self.region, param, scalars) else entry or behind
 
     def _values(self, raw: bytes) -> dict[str, Number]:
         return dict(zip([scalar.name for scalar in self._scalars], self._layout.unpack(raw), strict=True))
@@ -305,12 +300,6 @@ class Kernel:
         if device.info.pointer_arithmetic:
             return entry.buffer + nbytes, 0
         return entry.buffer, nbytes // SIZES[param.dtype]
-
-    def _ambiguous(self, param: Param) -> NompError:
-        name = _shown(param)
-        message = f"'{name}' is the end of one mapped array and the beginning of another: which one is meant?"
-        step = f"give the kernel a pointer to the first element that it uses, instead of '{name}'"
-        return error("N607", message, self.region.span(param.place), help=step)
 
     def _unmapped(self, param: Param, pointer: int) -> NompError:
         name, direction = _shown(param), "to" if param.reads else "alloc"
