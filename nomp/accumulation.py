@@ -62,7 +62,9 @@ class Cell:
 
         def converted(branch: Expr) -> Expr:
             """*branch* of a conditional expression with the conversions around all of it."""
-            return branch if value is inner else cast(cast(branch, inner.dtype), value.dtype)
+            plain = _exact(branch)
+            narrow = plain if _keeps_values(plain.dtype, value.dtype) else cast(branch, inner.dtype)
+            return branch if value is inner else cast(narrow, value.dtype)
 
         match inner:
             case Call(function=function, args=(left, right)) if function == _FUNCTIONS.get(self.op):

@@ -46,7 +46,8 @@ static void converted(void) {
   int some[2] = {50, 263}, signs[2] = {0, -1}, ones[4] = {1, 1, 1, 1}, sum = 16777216, cut = 16777215, low = 10;
   double close[2] = {3.0, 2.9999999999}, apart[2] = {3.2, 3.5}, kept = 10;
   int narrow = 1000;
-  unsigned char most = 3;
+  unsigned char most = 3, smallest = 200;
+  short longest = -5;
   _Bool flag = 1;
   float rounded = 100;
 #pragma nomp update(to : far, near, some, signs, ones, close, apart)
@@ -80,10 +81,18 @@ static void converted(void) {
   for (int i = 0; i < 2; i++)
     if ((int)apart[i] < kept)
       kept = apart[i];
+#pragma nomp for reduce("smallest", "min") reduce("longest", "max")
+  for (int i = 0; i < 2; i++) {
+    unsigned char c = some[i];
+    short h = some[i] * 3;
+    smallest = smallest <= c ? smallest : c;
+    longest = h > longest ? h : longest;
+  }
 #pragma nomp for reduce("rounded", "min")
   for (int i = 0; i < 2; i++)
     rounded = apart[i] < rounded ? apart[i] : rounded;
 #pragma nomp update(free : far, near, some, signs, ones, close, apart)
+  printf("%d %d\n", smallest, longest);
   printf("%d %d %d %d %ld %d %d %ld %g %.9g\n", narrow, most, flag, sum, big, cut, low, least, kept, rounded);
 }
 
