@@ -71,12 +71,26 @@ class Host:
 
         Empty if it does not preprocess: the compilation that follows says why.
         """
+        text = self._preprocessed(arguments, stdin)
+        markers = list(_MARKER.finditer(text))
+        return [_sight(text, markers, found.start()) for found in PRAGMA.finditer(text)]
+
+    def lines(self, arguments: Sequence[str]) -> dict[tuple[str, int], bytes]:
+        """The preprocessed source in *arguments* by the file and the line that its text comes from."""
+        found: dict[tuple[str, int], bytes] = {}
+        name, line = "", 0
+        for text in self._preprocessed(arguments).split(b"\n"):
+            if marker := _MARKER.match(text):
+                name, line = _name(marker), int(marker[1])
+            else:
+                found[name, line] = found.get((name, line), b"") + text.strip()
+                line += 1
+        return found
+
+    def _preprocessed(self, arguments: Sequence[str], stdin: bytes | None = None) -> bytes:
         words = (*self.words, *arguments, "-E", "-o", "-")
         done = subprocess.run(words, input=stdin, env=_environment(), capture_output=True, check=False)
-        if done.returncode:
-            return []
-        markers = list(_MARKER.finditer(done.stdout))
-        return [_sight(done.stdout, markers, found.start()) for found in PRAGMA.finditer(done.stdout)]
+        return b"" if done.returncode else done.stdout
 
 
 def find(named: str | None, dry_run: bool = False) -> Host:
@@ -106,8 +120,11 @@ def _sight(text: bytes, markers: Sequence[re.Match[bytes]], offset: int) -> Sigh
         return Sight(Span("<unknown>", 1), False)
     marker = markers[place - 1]
     line = int(marker[1]) + text.count(b"\n", marker.end(), offset) - 1
-    name = _ESCAPE.sub(lambda found: _escaped(found[1]), marker[2])
-    return Sight(Span(os.fsdecode(name), line), _SYSTEM in marker[3].split())
+    return Sight(Span(_name(marker), line), _SYSTEM in marker[3].split())
+
+
+def _name(marker: re.Match[bytes]) -> str:
+    return os.fsdecode(_ESCAPE.sub(lambda found: _escaped(found[1]), marker[2]))
 
 
 def _escaped(text: bytes) -> bytes:

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(rb"^[ \t]*#[ \t]*(?:line[ \t]+)?\d", re.MULTILINE)
 
+_NO_COMPILER = "do not let pragmas and their loops depend on __clang__, __GNUC__ or __has_include"
+_BESIDE = re.compile(rb'__has_include(_next)?\s*\(\s*"')
+_AS_CLANG = (
+    "-U__GNUC__", "-D__GNUC__=4", "-U__GNUC_MINOR__", "-D__GNUC_MINOR__=2", "-U__GNUC_PATCHLEVEL__",
+    "-D__GNUC_PATCHLEVEL__=1", "-D__clang__=1", "-D__clang_major__=18", "-D__clang_minor__=1", "-D__llvm__=1",
+    "-U__VERSION__", "-D__VERSION__=18", "-U_OPENMP", "-D_OPENMP=1",
+)  # fmt: skip
+"""What makes a host compiler say of itself what clang does; headers of the system look at the minor version, too."""
+
 # Languages in which a pragma would reach the host compiler, and be ignored there.
 _REFUSED = {"cpp-output": "preprocessed C", "c++": "C++", "c++-cpp-output": "preprocessed C++"}
 
@@ -110,7 +119,31 @@ class Sources:
         files, refused = clang.survey(item.value, self.clang_words, self.compiler.program)
         if not refused:
             _refuse_unseen(found, files)
+            self._refuse_other_readings(item, files)
         return files, refused
+
+    def _refuse_other_readings(self, item: Item, files: Sequence[SourceFile]) -> None:
+        """N507 for loops whose text depends on which compiler reads it: nomp's parser, which is clang, is another one.
+
+        The host reads the file once more, as what clang says it is.
+        """
+        for file in files:
+            if beside := _BESIDE.search(file.text):
+                span = Span(file.path, file.text.count(b"\n", 0, beside.start()) + 1)
+                what = "a copy of this file is compiled in another folder, where no header is beside it"
+                raise error("N507", what, span, help=_NO_COMPILER)
+        regions = [(file, d) for file in files for d in file.directives if d.region is not None]
+        if not regions:
+            return
+        plain, other = (
+            self.compiler.lines([*self.host_words, *words, "-x", "c", item.value]) for words in ((), _AS_CLANG)
+        )
+        for file, directive in regions:
+            for line in range(directive.span.line, directive.end_line + 1):
+                place = _shown(file, files[0]), line
+                if plain.get(place) != other.get(place):
+                    message = "nomp's parser reads this line in another way than the host compiler"
+                    raise error("N507", message, Span(file.path, line), help=_NO_COMPILER)
 
     def is_readable(self, item: Item) -> bool:
         """Whether the host compiler can preprocess *item*; if not, it says why."""
@@ -182,7 +215,7 @@ def _refuse_unseen(sights: Sequence[Sight], files: Sequence[SourceFile]) -> None
         for directive in file.directives
     }
     unseen = [s.span for s in sights if (os.path.realpath(s.span.file), s.span.line) not in seen]
-    step = "do not let a pragma depend on __clang__, __GNUC__ or __has_include"
+    step = _NO_COMPILER
     message = "nomp's parser skips this pragma, the host compiler does not"
     if unseen:
         raise NompError(tuple(Diagnostic("N507", message, span, help=step) for span in unseen))

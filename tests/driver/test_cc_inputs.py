@@ -235,6 +235,26 @@ def test_names_of_files(spelled: str, project: Path) -> None:
     assert subprocess.run(["./ours"], capture_output=True, check=True, text=True).stdout.split() == names
 
 
+@pytest.mark.parametrize(
+    ("before", "value", "message"),
+    [
+        ("#ifdef __clang__\n#define X 1\n#else\n#define X 2\n#endif\n", "X", "8:1: error: nomp's parser reads this"),
+        ("", "__GNUC__", "3:1: error: nomp's parser reads this line"),
+        ('#include "which.h"\n', "Y", "4:1: error: nomp's parser reads this line"),
+        ('#if __has_include("which.h")\n#endif\n', "1", "1: error: a copy of this file is compiled in another folder"),
+        ("#ifdef __clang__\nint other;\n#endif\n", "i", ""),
+    ],
+)
+def test_loops_that_depend_on_the_compiler(
+    before: str, value: str, message: str, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (project / "which.h").write_text("#if __GNUC__ > 4\n#define Y 1\n#else\n#define Y 2\n#endif\n")
+    loop = f"#pragma nomp for\n  for (int i = 0; i < 9; i++) a[i] = {value};\n"
+    (project / "user.c").write_text(f"{before}void f(int *a) {{\n{loop}}}\n")
+    assert nomp_cc("-w -c user.c") == int(bool(message))
+    assert message in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("header", ["omp.h", "immintrin.h", "complex.h", "stdatomic.h", "pthread.h"])
 def test_headers_of_the_compiler(header: str, project: Path) -> None:
     kernel = "void f(int *a) {\n#pragma nomp for\n  for (int i = 0; i < 9; i++)\n    a[i] = 0;\n}\n"
