@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from nomp.arithmetic import cast
 from nomp.frontend import clang_ast as ast
@@ -50,13 +50,25 @@ def fill(ctx: Context, local: Local, first: Cursor) -> Iterator[Stmt]:
         yield Assign(target, cast(given.get(position, Const(0, "int32")), local.dtype), ctx.place(first))
 
 
+def _designated(child: Cursor) -> tuple[int | None, Cursor]:
+    """The subscript and the value of ``[subscript] = value``; any other *child* of a list as it is."""
+    inner = ast.children(child)
+    if child.kind == CursorKind.UNEXPOSED_EXPR and child.type.kind == TypeKind.VOID and len(inner) == 2:
+        number = ast.evaluate(inner[0])
+        if isinstance(number, int):
+            return number, inner[1]
+    return None, child
+
+
 def listed(ctx: Context, cursor: Cursor, position: int, shape: list[int]) -> Iterator[tuple[int, Expr]]:
     """The values in the list *cursor*, which fills the array of *shape* at *position*, by their number in row order.
 
     A row without braces of its own takes as many values as it has elements.
     """
-    width = prod(shape[1:])
+    width, start = prod(shape[1:]), position
     for child in ast.children(cursor):
+        number, child = _designated(child)
+        position = position if number is None else start + number * width
         if child.kind != CursorKind.INIT_LIST_EXPR:
             yield position, value(ctx, child)
             position += 1

@@ -27,6 +27,11 @@ static void interior(double *restrict p, const double *q, int n) {
 #pragma nomp for
   for (int i = 0; i < 1; i++)
     *p += 0.5;
+#pragma nomp for
+  for (int i = 0; i < 4; i++) {
+    int v[5] = {[3] = i, 2, [0] = 7, 8}, w[3][2] = {[1] = {3, 4}, {5}};
+    p[i] += v[i] + 10 * w[i % 3][i % 2];
+  }
 }
 
 int main(int argc, char **argv) {
