@@ -347,7 +347,7 @@ ERRORS = {
     a[i] = _Generic(1, int: n);
     a[i] = n ?: 2;
     double w[2][2] = {1, {2}};
-    double v[2] = {[1] = 2};
+    double v[2][2] = {[1][0] = 2};
   }""",
     "pragma-and-loop": """\
 #pragma nomp fro
