@@ -139,11 +139,12 @@ class Sources:
             self.compiler.lines([*self.host_words, *words, "-x", "c", item.value]) for words in ((), _AS_CLANG)
         )
         for file, directive in regions:
-            for line in range(directive.span.line, directive.end_line + 1):
-                place = _shown(file, files[0]), line
-                if plain.get(place) != other.get(place):
-                    message = "nomp's parser reads this line in another way than the host compiler"
-                    raise error("N507", message, Span(file.path, line), help=_NO_COMPILER)
+            for path, first, last in ((file.path, directive.span.line, directive.end_line), *directive.called):
+                shown = _shown(path, files[0])
+                for line in range(first, last + 1):
+                    if plain.get((shown, line)) != other.get((shown, line)):
+                        message = "nomp's parser reads this line in another way than the host compiler"
+                        raise error("N507", message, Span(path, line), help=_NO_COMPILER)
 
     def is_readable(self, item: Item) -> bool:
         """Whether the host compiler can preprocess *item*; if not, it says why."""
@@ -182,10 +183,11 @@ class Sources:
 
         places = {file.path: self._place(file.path) for file in files}
         for file in files:
-            places[file.path].write_bytes(emit.rewrite(file, _shown(file, files[0]), INCLUDE / "nomp-pragma.h", places))
+            shown = _shown(file.path, files[0])
+            places[file.path].write_bytes(emit.rewrite(file, shown, INCLUDE / "nomp-pragma.h", places))
         folders = []
         for file in files:
-            folder = os.path.dirname(_shown(file, files[0]))
+            folder = os.path.dirname(_shown(file.path, files[0]))
             own = (f"{places[file.path].parent}/", os.path.join(os.path.abspath(folder), "./"))
             folders += [(used, os.path.join(folder, "")) for used in own]
         return Unit(files[0].path, places[files[0].path], tuple(folders))
@@ -197,9 +199,9 @@ class Sources:
         return folder / os.path.basename(path)
 
 
-def _shown(file: SourceFile, main: SourceFile) -> str:
-    """The path of *file* as gcc spells it: clang has ``./h.h`` for a header beside ``x.c``."""
-    return file.path if main.path.startswith("./") else file.path.removeprefix("./")
+def _shown(path: str, main: SourceFile) -> str:
+    """The *path* of a file as gcc spells it: clang has ``./h.h`` for a header beside ``x.c``."""
+    return path if main.path.startswith("./") else path.removeprefix("./")
 
 
 def _refuse_unseen(sights: Sequence[Sight], files: Sequence[SourceFile]) -> None:

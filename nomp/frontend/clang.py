@@ -20,6 +20,7 @@ from nomp.diagnostics import Diagnostic, NompError, Note, Span, error, register_
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import clang_scope as scope
 from nomp.frontend.clang_ast import Cursor, SourceText, Unit
+from nomp.frontend.clang_callees import reached
 from nomp.frontend.clang_context import position
 from nomp.frontend.clang_headers import counter_name
 from nomp.frontend.clang_pragmas import Found, Line, Scan, scan
@@ -35,7 +36,10 @@ __all__ = ["Directive", "Include", "Refused", "SourceFile", "Update", "parse", "
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One pragma and the text to replace: bytes *begin* to *end* (``for``: through its loop), ending in *end_line*."""
+    """One pragma and the text to replace: bytes *begin* to *end* (``for``: through its loop), ending in *end_line*.
+
+    *called* has the functions that the loop reaches: file, first line and last line.
+    """
 
     kind: DirectiveName
     span: Span
@@ -45,6 +49,7 @@ class Directive:
     region: Region | None = None
     update: Update | None = None
     init_args: tuple[str, str] | None = None
+    called: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +203,10 @@ def _for(site: Site, found: Scan, pragma: Found, parsed: Pragma) -> Directive:
     name = clauses.name.text if clauses.name else f"_nomp_kernel_l{first}"
     empty = Region(name, source.path, first, (), (), first_line=first, text=source.lines(first, last))
     region = translate([loop], clauses, site, empty)
-    return Directive("for", parsed.span, pragma.begin, end, last, region)
+    functions: list[Cursor] = []
+    list(reached(loop, functions))
+    called = tuple((f.location.file.name, f.extent.start.line, f.extent.end.line) for f in functions[1:])
+    return Directive("for", parsed.span, pragma.begin, end, last, region, called=called)
 
 
 def _loop_after(site: Site, pragma: Found, parsed: Pragma) -> Cursor:

@@ -243,12 +243,15 @@ def test_names_of_files(spelled: str, project: Path) -> None:
         ('#include "which.h"\n', "Y", "4:1: error: nomp's parser reads this line"),
         ('#if __has_include("which.h")\n#endif\n', "1", "1: error: a copy of this file is compiled in another folder"),
         ("#ifdef __clang__\nint other;\n#endif\n", "i", ""),
+        ("static int k(void) {\n  return __GNUC__;\n}\n", "k()", "user.c:2:1: error: nomp's parser reads this line"),
+        ('#include "k.h"\n', "h()", "k.h:1:1: error: nomp's parser reads this line"),
     ],
 )
 def test_loops_that_depend_on_the_compiler(
     before: str, value: str, message: str, project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (project / "which.h").write_text("#if __GNUC__ > 4\n#define Y 1\n#else\n#define Y 2\n#endif\n")
+    (project / "k.h").write_text("static int g(void) { return __GNUC__; }\nstatic int h(void) { return g() + 1; }\n")
     loop = f"#pragma nomp for\n  for (int i = 0; i < 9; i++) a[i] = {value};\n"
     (project / "user.c").write_text(f"{before}void f(int *a) {{\n{loop}}}\n")
     assert nomp_cc("-w -c user.c") == int(bool(message))
