@@ -137,11 +137,14 @@ class Kernel:
     def _from_behind(
         self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
     ) -> Iterator[Entry | None]:
-        """*entries*, but where a pointer is one past the end of an array, and the loop goes back from there, that's."""
+        """*entries*, but where a pointer is one past the end of an array, and the loop goes back from there, that's.
+
+        What lies behind an array, mapped or not, is another one for all other loops.
+        """
         for (_, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
             behind = context.memory.containing(pointer - 1, pointer)
             back = behind is not None and behind is not entry
-            yield behind if back and aliasing.stays_before(self.region, param, scalars) else entry or behind
+            yield behind if back and aliasing.stays_before(self.region, param, scalars) else entry
 
     def _values(self, raw: bytes) -> dict[str, Number]:
         return dict(zip([scalar.name for scalar in self._scalars], self._layout.unpack(raw), strict=True))

@@ -188,6 +188,40 @@ int main(void) {
     assert done.stdout == ("fine\n" if "assume" in script else "")
 
 
+def test_what_lies_behind_a_mapped_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An array or a table right behind a mapped one is not taken for a part of it."""
+    monkeypatch.chdir(tmp_path)
+    Path("behind.c").write_text("""#include <stdio.h>
+static const struct { int first[4], second[4]; } table = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+static void back(int *end) {
+#pragma nomp for
+  for (int i = -4; i < 0; i++)
+    end[i] += table.second[-1 - i];
+}
+static void any(int *p, const int *k) {
+#pragma nomp for
+  for (int i = 0; i < 4; i++)
+    p[k[i]] += i;
+}
+int main(void) {
+  struct { int v[4], o[4]; } g = {{1, 2, 3, 4}, {0}};
+  int k[4] = {3, 2, 1, 0};
+#pragma nomp init(0, 0)
+#pragma nomp update(to : g.v, k, table.first)
+  back(g.o);
+#pragma nomp update(from : g.v)
+  printf("%d %d\\n", g.v[0], g.v[3]);
+  fflush(stdout);
+  any(g.o, k);
+  return 0;
+}
+""")
+    commands.succeed(*commands.NOMP_CC, "behind.c", "-o", "behind")
+    done = commands.run("./behind")
+    assert (done.returncode, done.stdout) == (1, "9 9\n"), done.stderr
+    assert "behind.c:11:5: error: Map pointer" in done.stderr and "[N607]" in done.stderr
+
+
 SINGLES = """struct sim { int n, m; int v[8]; };
 int one = 5;
 void sum(int n, int *s, const int *x) {
