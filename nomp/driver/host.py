@@ -66,28 +66,8 @@ class Host:
         status = subprocess.run((*self.words, *arguments), input=stdin, env=_environment(), check=False).returncode
         return status if status >= 0 else 128 - status
 
-    def pragmas(self, arguments: Sequence[str], stdin: bytes | None = None) -> list[Sight]:
-        """The nomp pragmas of the source in *arguments* as the preprocessor sees them, in headers and macros as well.
-
-        Empty if it does not preprocess: the compilation that follows says why.
-        """
-        text = self._preprocessed(arguments, stdin)
-        markers = list(_MARKER.finditer(text))
-        return [_sight(text, markers, found.start()) for found in PRAGMA.finditer(text)]
-
-    def lines(self, arguments: Sequence[str]) -> dict[tuple[str, int], bytes]:
-        """The preprocessed source in *arguments* by the file and the line that its text comes from."""
-        found: dict[tuple[str, int], bytes] = {}
-        name, line = "", 0
-        for text in self._preprocessed(arguments).split(b"\n"):
-            if marker := _MARKER.match(text):
-                name, line = _name(marker), int(marker[1])
-            else:
-                found[name, line] = found.get((name, line), b"") + text.strip()
-                line += 1
-        return found
-
-    def _preprocessed(self, arguments: Sequence[str], stdin: bytes | None = None) -> bytes:
+    def preprocessed(self, arguments: Sequence[str], stdin: bytes | None = None) -> bytes:
+        """The source in *arguments* after the preprocessor; empty if it fails: the compilation that follows says why."""
         words = (*self.words, *arguments, "-E", "-o", "-")
         done = subprocess.run(words, input=stdin, env=_environment(), capture_output=True, check=False)
         return b"" if done.returncode else done.stdout
@@ -111,6 +91,25 @@ def find(named: str | None, dry_run: bool = False) -> Host:
         if shutil.which(name):
             return Host((name,), dry_run)
     raise _missing("no host compiler was found: none of cc, gcc, clang is on PATH")
+
+
+def pragmas(text: bytes) -> list[Sight]:
+    """The nomp pragmas in the preprocessed *text*, from headers and macros as well."""
+    markers = list(_MARKER.finditer(text))
+    return [_sight(text, markers, found.start()) for found in PRAGMA.finditer(text)]
+
+
+def lines(text: bytes) -> dict[tuple[str, int], bytes]:
+    """The preprocessed *text* by the file and the line that it comes from."""
+    found: dict[tuple[str, int], bytes] = {}
+    name, number = "", 0
+    for line in text.split(b"\n"):
+        if marker := _MARKER.match(line):
+            name, number = _name(marker), int(marker[1])
+        else:
+            found[name, number] = found.get((name, number), b"") + line.strip()
+            number += 1
+    return found
 
 
 def _sight(text: bytes, markers: Sequence[re.Match[bytes]], offset: int) -> Sight:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from nomp.capi import INCLUDE
 from nomp.diagnostics import Diagnostic, NompError, Span, error
-from nomp.driver import options, report
+from nomp.driver import host, options, report
 from nomp.driver.host import PRAGMA, Host, Sight
 from nomp.driver.options import Command, Item
 
@@ -107,7 +107,8 @@ class Sources:
         if Path(item.value).is_fifo():
             step = "write it to a file first, or give it to the compiler as '-'"
             raise error("N503", f"'{item.value}' is a pipe, which can be read only once", help=step)
-        found = self.compiler.pragmas([*self.host_words, "-x", "c", item.value])
+        text = self.compiler.preprocessed([*self.host_words, "-x", "c", item.value])
+        found = host.pragmas(text)
         for sight in found:
             if sight.in_system_header:
                 what, step = "a system header", "name the header's folder with -I instead of -isystem"
@@ -119,13 +120,13 @@ class Sources:
         files, refused = clang.survey(item.value, self.clang_words, self.compiler.program)
         if not refused:
             _refuse_unseen(found, files)
-            self._refuse_other_readings(item, files)
+            self._refuse_other_readings(item, files, text)
         return files, refused
 
-    def _refuse_other_readings(self, item: Item, files: Sequence[SourceFile]) -> None:
+    def _refuse_other_readings(self, item: Item, files: Sequence[SourceFile], text: bytes) -> None:
         """N507 for loops whose text depends on which compiler reads it: nomp's parser, which is clang, is another one.
 
-        The host reads the file once more, as what clang says it is.
+        The host, which has made *text* of the file, reads it once more, as what clang says it is.
         """
         for file in files:
             if beside := _BESIDE.search(file.text):
@@ -135,9 +136,8 @@ class Sources:
         regions = [(file, d) for file in files for d in file.directives if d.region is not None]
         if not regions:
             return
-        plain, other = (
-            self.compiler.lines([*self.host_words, *words, "-x", "c", item.value]) for words in ((), _AS_CLANG)
-        )
+        as_clang = self.compiler.preprocessed([*self.host_words, *_AS_CLANG, "-x", "c", item.value])
+        plain, other = host.lines(text), host.lines(as_clang)
         for file, directive in regions:
             for path, first, last in ((file.path, directive.span.line, directive.end_line), *directive.called):
                 shown = _shown(path, files[0])
@@ -173,8 +173,8 @@ class Sources:
 
     def _other_pragmas(self, item: Item) -> list[Span]:
         if item.language in ("c", "c++"):
-            found = self.compiler.pragmas([*self.host_words, "-x", item.language, item.value], self.stdin)
-            return [sight.span for sight in found]
+            text = self.compiler.preprocessed([*self.host_words, "-x", item.language, item.value], self.stdin)
+            return [sight.span for sight in host.pragmas(text)]
         return _written_pragmas(item.value, self.stdin) if item.language in _REFUSED else []
 
     def _write(self, files: Sequence[SourceFile]) -> Unit:
