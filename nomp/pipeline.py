@@ -58,13 +58,12 @@ def compile(
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
-    assumed = _assumed(region, lowered.kernel, kernel)
     kernel, reordered = reordering.as_asked(lowered.kernel, kernel)
     source = _generate(region, kernel, lowered.values, jit, device)
     if reordered and (loop := reordering.in_pieces(region, kernel, source.nests)):
         raise _codegen_error(region, f"its priorities cut loop '{loop}' into pieces")
     source, doubts = _judged(region, lowered.kernel, kernel, source, variant.wraps, settings)
-    return replace(source, assumes=assumed), (*warnings, *doubts)
+    return source, (*warnings, *doubts)
 
 
 def emit_loopy(region: Region, dialect: str = "opencl") -> str:
@@ -209,7 +208,9 @@ def _judged(
         doubt = legality.unknown(region)
     else:
         doubt = legality.Watch(region, spreads, orders).unproven()
-    return replace(source, spreads=spreads or (), orders=orders or ()), (doubt,) if doubt else ()
+    assumes = _assumed(region, before, kernel)
+    source = replace(source, spreads=spreads or (), orders=orders or (), assumes=assumes)
+    return source, (doubt,) if doubt else ()
 
 
 def _assumed(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> str:
