@@ -95,11 +95,6 @@ def _visit_callee(ctx: Context, call: Cursor, uses: Uses) -> None:
     callee = inlined(call)
     if callee is None or callee in uses.calling:
         return
-    for argument in call.get_arguments():
-        written = ast.bare(argument)
-        path = path_of(ast.children(written)[0]) if ast.operator(written) == "&" else None
-        if path and dtype_of(path.type):
-            uses.written.setdefault(path.key, argument)
     uses.declared.update(ast.key(declared) for declared in callee.get_arguments())
     inside = Uses(calling=[*uses.calling, callee])
     _visit(ctx, ast.children(callee)[-1], inside, ())

@@ -94,16 +94,14 @@ def may_leave_type(found: Header) -> bool:
     """
     dtype, step, relation = found.counter.dtype, found.step, found.relation
     wide = bits(dtype) >= 32
-    away = isinstance(step, Const) and (step.value < 0 if relation in ("<", "<=") else step.value > 0)
-    if away and relation != "!=":
-        return True
-    if is_signed(dtype) and wide:
-        return isinstance(step, Const) and abs(step.value) >= _LARGE_STEP  # distances are computed in int64
-    if not isinstance(step, Const) or abs(step.value) >= (_LARGE_STEP if wide else 2):
+    if not isinstance(step, Const):
+        return not (is_signed(dtype) and wide)
+    if abs(step.value) >= (_LARGE_STEP if wide else 2):  # signed, too: distances are computed in int64
         return True
     if relation == "!=":
-        return _is_ordered(found) is not True
-    return not (wide or preserves_value(dtype, found.upper.dtype) or _is_within(found.upper, dtype))
+        return not (is_signed(dtype) and wide) and _is_ordered(found) is not True
+    away = step.value < 0 if relation in ("<", "<=") else step.value > 0
+    return away or not (wide or preserves_value(dtype, found.upper.dtype) or _is_within(found.upper, dtype))
 
 
 _LARGE_STEP = 1 << 16
