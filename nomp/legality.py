@@ -26,7 +26,7 @@ from nomp.diagnostics import Diagnostic, Note, Span
 from nomp.frontend.private import sets_first
 from nomp.loops import INDEX, signed_step
 from nomp.region import Const, For, Region
-from nomp.reordering import digit, parts, reversed_pairs
+from nomp.reordering import digit, parts, reversed_pairs, shared_loops
 from nomp.walks import walk
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Watch:
     def _reversed(self, spreads: tuple[Spread, ...], orders: tuple[Order, ...]) -> Iterator[_Danger]:
         known, how = {order.loops: order for order in orders}, {item.loop: item for item in spreads}
         for first, second in self._conflicting(self._accesses.declared):
-            shared = [one for one, other in zip(first.loops, second.loops, strict=False) if one is other]
+            shared = shared_loops(first, second)
             if first.op and first.op == second.op and self._is_any_order(first.variable):
                 continue
             if not shared or self._is_private(first.variable, shared):
@@ -227,11 +227,9 @@ def _both(conflict: Conflict) -> tuple[Access, ...]:
 def _at_once(first: Access, second: Access, how: Mapping[str, Spread]) -> tuple[str, list[str]]:
     """That two iterations are different items', and by which loops around both; "" if none tells them apart."""
     terms, loops = [], []
-    for depth, (one, other) in enumerate(zip(first.loops, second.loops, strict=False)):
-        if one is not other:
-            break
-        if one.iname in how:
-            forms = how[one.iname].coordinates
+    for depth, loop in enumerate(shared_loops(first, second)):
+        if loop.iname in how:
+            forms = how[loop.iname].coordinates
             terms += [f"{form.format(f'x{depth}')} != {form.format(f'y{depth}')}" for form in forms]
-            loops.append(one.iname)
+            loops.append(loop.iname)
     return " or ".join(terms), loops

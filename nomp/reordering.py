@@ -164,6 +164,11 @@ def digit(factors: Mapping[str, int], factor: int) -> str:
 # ---------------------------------------------------------------------------------------------- what is the other way
 
 
+def shared_loops(first: Access, second: Access) -> list[For]:
+    """The loops around both mentions, outermost first."""
+    return [one for one, other in zip(first.loops, second.loops, strict=False) if one is other]
+
+
 def reversed_pairs(
     first: Access, second: Access, known: Mapping[tuple[str, ...], Order], spreads: Mapping[str, Spread]
 ) -> tuple[str, bool]:
@@ -171,7 +176,7 @@ def reversed_pairs(
 
     As isl's text over the counters of both ("" if they do, or share no loop), and whether it is exact.
     """
-    shared = [one for one, other in zip(first.loops, second.loops, strict=False) if one is other]
+    shared = shared_loops(first, second)
     one, other = (known.get(tuple(loop.iname for loop in access.loops)) for access in (first, second))
     if not shared or not one or not other:
         return "", True
