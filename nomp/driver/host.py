@@ -67,7 +67,7 @@ class Host:
         return status if status >= 0 else 128 - status
 
     def preprocessed(self, arguments: Sequence[str], stdin: bytes | None = None) -> bytes:
-        """The source in *arguments* after the preprocessor; empty if it fails: the compilation that follows says why."""
+        """The source in *arguments* after the preprocessor; empty if it fails, of which the compilation tells."""
         words = (*self.words, *arguments, "-E", "-o", "-")
         done = subprocess.run(words, input=stdin, env=_environment(), capture_output=True, check=False)
         return b"" if done.returncode else done.stdout
