@@ -1,7 +1,7 @@
 """Subscripts and bounds as polynomials in counters and parameters: what integer sets can say of them, and rows.
 
 ``a[i*m + j]`` is an element of a matrix with rows of *m* elements, if ``0 <= j < m``: `split` finds such rows.
-Used by `accesses` and `dependence`.
+Used by `accesses` and `conflict`.
 """
 
 from __future__ import annotations
