@@ -20,9 +20,9 @@ from itertools import combinations, product
 from math import gcd, prod
 
 from nomp.affine import Affine, Scope
-from nomp.arithmetic import SIZES, Number
+from nomp.arithmetic import SIZES
 from nomp.region import Assign, Const, For, If, Load, Param, Region, Var
-from nomp.runtime.ranges import Interval, counters, interval, nothing_wraps
+from nomp.runtime.ranges import Interval, interval
 from nomp.walks import loads, walk, walk_expr, without_places
 
 
@@ -99,15 +99,6 @@ def arrays(
     """
     used = [p for p in region.params if p.kind == "array" and p.name in mapped and (p.reads or p.writes)]
     return tuple(Used(p, pointers[p.name], *mapped[p.name], _reach(region, p, known)) for p in used)
-
-
-def stays_before(region: Region, param: Param, scalars: Mapping[str, Number]) -> bool:
-    """Whether the loops reach nothing of *param* but elements before its element 0, for sure."""
-    if param.shape[0] is not None:
-        return False  # an array, not a pointer to somewhere
-    known = counters(region, scalars) if nothing_wraps(region, scalars) else {}
-    reach = _reach(region, param, known).elements
-    return reach is not None and reach[1] < 0
 
 
 def single(param: Param, address: int) -> Used:

@@ -23,7 +23,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
 from nomp.region import For, Param, Region
-from nomp.runtime import aliasing, bounds, ranges
+from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import CODES, Cell
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
@@ -77,8 +77,10 @@ class Plan:
 MAX_PLANS = 16
 """How many plans a kernel keeps; the oldest goes."""
 
-Situation = tuple[bytes, tuple[int, ...], tuple[Entry | None, ...]]
-"""The scalars' bytes, the array pointers and the map entries behind them."""
+Entries = tuple[Entry | None, ...]
+
+Situation = tuple[bytes, tuple[int, ...], Entries, Entries]
+"""The scalars' bytes, the array pointers, and the map entries that are found and that end there."""
 
 
 class Kernel:
@@ -111,14 +113,15 @@ class Kernel:
     def run(self, context: Context, addresses: Sequence[int]) -> None:
         """Launch with one host address for each parameter.
 
-        Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays, N610 for
-        the addresses, N402 for variables and bounds that overlap with arrays, N612 for a division by zero, N617 for a
-        counter that wraps around, N309 and N403 for a schedule that is wrong for the scalars, N521 and the pipeline's
-        for the first launch of a variant, N611.
+        Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607, N616 and N618 for arrays,
+        N610 for the addresses, N402 for variables and bounds that overlap with arrays, N612 for a division by zero,
+        N617 for a counter that wraps around, N309 and N403 for a schedule that is wrong for the scalars, N521 and the
+        pipeline's for the first launch of a variant, N611.
         """
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
-        situation = self._read(addresses), pointers, tuple(map(context.memory.find, pointers))
+        find, ending = context.memory.find, context.memory.ending
+        situation = self._read(addresses), pointers, tuple(map(find, pointers)), tuple(map(ending, pointers))
         plan = self._plans.get(situation) or self._planned(context, situation)
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)
@@ -128,23 +131,15 @@ class Kernel:
             ctypes.memmove(addresses[position], value, len(value))
 
     def _planned(self, context: Context, situation: Situation) -> Plan:
-        raw, pointers, entries = situation
-        scalars = self._values(raw)
-        chosen = tuple(self._from_behind(context, scalars, pointers, entries))
-        plan = self._prepare(context, scalars, pointers, chosen)
-        return self._remember(situation, plan) if chosen == entries else plan
-
-    def _from_behind(
-        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
-    ) -> Iterator[Entry | None]:
-        """*entries*, but where a pointer is one past the end of an array, and the loop goes back from there, that's.
-
-        What lies behind an array, mapped or not, is another one for all other loops.
-        """
-        for (_, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
-            behind = context.memory.containing(pointer - 1, pointer)
-            back = behind is not None and behind is not entry
-            yield behind if back and aliasing.stays_before(self.region, param, scalars) else entry
+        raw, pointers, entries, before = situation
+        scalars, by_data = self._values(raw), False
+        if any(before):
+            params = [param for _, param in self._arrays]
+            arrays = list(map(between.Pointer, params, pointers, entries, before))
+            with driver_errors(self._launching, self.span):
+                entries, by_data = between.settled(self.region, scalars, arrays, context.device)
+        plan = self._prepare(context, scalars, pointers, entries)
+        return plan if by_data else self._remember(situation, plan)
 
     def _values(self, raw: bytes) -> dict[str, Number]:
         return dict(zip([scalar.name for scalar in self._scalars], self._layout.unpack(raw), strict=True))

@@ -7,10 +7,10 @@ The map is a set of disjoint entries, each a half-open range of host addresses w
 the host is byte ``x - start`` of the buffer, so an element has one index on both sides: after ``update(to : a[5, 15])``
 ``a[7]`` in a kernel is the host's ``a[7]``.  What differs from libnomp, which keys its maps by exact pointers:
 
-* A range that overlaps entries, or that is mapped under the base pointer of an entry, makes one larger entry of them
-  all, because a kernel sees an array through one buffer.  What the device held stays; new elements are zero until
-  they are copied (calloc's values, so that a program that allocates twice computes the same twice); elements between
-  two ranges of one base pointer get the host's values.
+* A range that overlaps entries, that is mapped under the base pointer of an entry or from inside it, or that holds the
+  base pointer of one, makes one larger entry of them all, because a kernel sees an array through one buffer.  What the
+  device held stays; new elements are zero until they are copied (calloc's values, so that a program that allocates
+  twice computes the same twice); elements between two ranges of one array get the host's values.
 * ``alloc`` and ``to`` on a range that is mapped already keep the buffer; ``to`` and ``from`` copy just what is asked.
 * Several directions may be combined; they happen in the order alloc, to, from, free.  ``from`` without ``to`` needs a
   mapped range whatever else is asked, so that values that no one computed never reach the host.
@@ -54,6 +54,7 @@ class AddressMap:
         self._entries: list[Entry] = []
         self._bases: list[int] = []
         self._by_base: dict[int, Entry] = {}
+        self._by_end: dict[int, Entry] = {}
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries)
@@ -63,6 +64,10 @@ class AddressMap:
         (``a[5, 15]`` does not hold element 0), else the one that contains it (interior pointers), else the one whose
         element 0 contains it (a member of a struct)."""
         return self._by_base.get(address) or self.containing(address, address + 1) or self._with_first_element(address)
+
+    def ending(self, address: int) -> Entry | None:
+        """The entry that *address* is one past the end of."""
+        return self._by_end.get(address)
 
     def _with_first_element(self, address: int) -> Entry | None:
         position = bisect_right(self._bases, address) - 1
@@ -140,11 +145,13 @@ class AddressMap:
         self._remember(base, entry)
 
     def _parts(self, low: int, high: int, base: int) -> list[Entry]:
-        """The entries to join: those that [*low*, *high*) and *base*'s entry overlap when taken together."""
-        own = self._by_base.get(base)
-        if own is not None:
-            low, high = min(low, own.start), max(high, own.end)
-        return self._overlapping(low, high)
+        """The entries to join: those that [*low*, *high*) overlaps when taken together with those of the same array,
+        which are *base*'s entry, the one that holds *base*'s element 0, and those whose own element 0 is in the range.
+        """
+        own = self._by_base.get(base) or self.containing(base, base + 1)
+        bases = self._bases[bisect_left(self._bases, low) : bisect_left(self._bases, high)]
+        same = [self._by_base[b] for b in bases] + ([own] if own else [])
+        return self._overlapping(min([low, *(e.start for e in same)]), max([high, *(e.end for e in same)]))
 
     def _merge(self, parts: list[Entry], low: int, high: int, copied: bool) -> Entry:
         """A new entry in place of *parts*; nothing has changed if the device refuses the memory."""
@@ -161,6 +168,7 @@ class AddressMap:
         position = bisect_left(self._starts, merged.start)
         self._starts.insert(position, merged.start)
         self._entries.insert(position, merged)
+        self._by_end[merged.end] = merged
         for base in merged.bases:
             self._remember(base, merged)
         return merged
@@ -172,7 +180,7 @@ class AddressMap:
 
     def _remove(self, entry: Entry) -> None:
         position = bisect_left(self._starts, entry.start)
-        del self._starts[position], self._entries[position]
+        del self._starts[position], self._entries[position], self._by_end[entry.end]
         for base in entry.bases:
             del self._by_base[base], self._bases[bisect_left(self._bases, base)]
         self._device.free(entry.buffer)

@@ -180,10 +180,23 @@ def test_interior_pointers_and_ends(mapped: AddressMap) -> None:
     assert mapped.find(A + 9) is mapped.find(A + 20) is mapped.find(A + 1) is None
 
 
-def test_the_pointer_itself_counts_before_what_contains_it(mapped: AddressMap) -> None:
-    mapped.update(A, 0, 20, 1, TO)
-    mapped.update(A + 15, 10, 20, 1, TO)  # element 0 of this array lies in the entry above, its map does not
-    assert entry_of(mapped, A + 15).start == A + 25
+@pytest.mark.parametrize("order", [1, -1])
+def test_pieces_of_one_array_under_two_pointers_are_one_entry(mapped: AddressMap, order: int) -> None:
+    for base, start in ((A, 0), (A + 15, 10))[::order]:  # element 0 of the second lies in the first, its map does not
+        mapped.update(base, start, 20, 1, TO)
+    whole = entry_of(mapped, A + 15)
+    assert (whole.start, whole.end) == (A, A + 35) and whole is mapped.find(A)
+
+
+def test_what_ends_at_a_pointer(mapped: AddressMap) -> None:
+    mapped.update(A, 0, 10, 1, TO)
+    mapped.update(A + 10, 0, 10, 1, TO)
+    assert mapped.ending(A + 10) is mapped.find(A) is not mapped.find(A + 10)
+    assert mapped.ending(A + 9) is mapped.ending(A + 11) is None
+    mapped.update(A, 5, 15, 1, TO)
+    assert mapped.ending(A + 10) is None and mapped.ending(A + 20) is mapped.find(A)
+    mapped.update(A, 0, 1, 1, FREE)
+    assert mapped.ending(A + 20) is None
 
 
 def test_clear_frees_everything(device: FakeDevice, mapped: AddressMap) -> None:

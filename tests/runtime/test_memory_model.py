@@ -50,7 +50,10 @@ class Model:
         return True
 
     def join(self, base: int, wanted: range) -> None:
-        own = [byte for block in self.blocks if base in block.bases for byte in block.bytes]
+        based = [block for block in self.blocks if base in block.bases]
+        same = based or [block for block in self.blocks if base in block.bytes]
+        same += [block for block in self.blocks if block.bases & set(wanted)]
+        own = [byte for block in same for byte in block.bytes]
         whole = range(min([*wanted, *own]), max([*wanted, *own]) + 1)
         parts = [block for block in self.blocks if block.bytes.keys() & set(whole)]
         joined = Block({}, {base}.union(*(part.bases for part in parts)))

@@ -222,6 +222,48 @@ int main(void) {
     assert "behind.c:11:5: error: Map pointer" in done.stderr and "[N607]" in done.stderr
 
 
+def test_between_two_mapped_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pointer to where one array ends and another begins means the one that the subscripts reach, or is refused."""
+    monkeypatch.chdir(tmp_path)
+    Path("between.c").write_text("""#include <stdio.h>
+typedef struct { int v[4], o[4], w[4]; } all;
+static void show(all *g) {
+#pragma nomp update(from : g->v, g->o, g->w)
+  for (int i = 0; i < 4; i++)
+    printf("%d %d %d\\n", g->v[i], g->o[i], g->w[i]);
+}
+int main(void) {
+  all g = {{1, 2, 3, 4}, {3, 1, 2, 0}, {5, 6, 7, 8}};
+  int *o = g.v + 4, *w = g.w, rows[4] = {0, 2, 3, 4}, off = -4;
+  int (*m)[2] = (int (*)[2])g.w;
+#pragma nomp init(0, 0)
+#pragma nomp update(to : g.v, g.o, g.w, rows)
+#pragma nomp for
+  for (int i = 0; i < 4; i++) o[g.o[i] - 4] += 10 * i; // v, by o's elements
+  show(&g);
+#pragma nomp for
+  for (int i = 0; i < 4; i++) { int j = g.o[i]; w[j] += 100 * i; } // w
+  show(&g);
+#pragma nomp for
+  for (int i = 0; i < 3; i++)
+    for (int j = rows[i]; j < rows[i + 1]; j++) w[(j + i) % 4 + off] += 1000 * i + j; // o
+  show(&g);
+#pragma nomp for
+  for (int i = 0; i < 4; i++) m[i < 2 ? -1 : -2][i % 2] = i; // o, by rows
+  show(&g);
+  fflush(stdout);
+#pragma nomp for
+  for (int i = 0; i < 4; i++) { w[rows[i] - 4] = i; rows[i] -= 4; }
+  return 0;
+}
+""")
+    commands.succeed("gcc", "-Wno-unknown-pragmas", "between.c", "-o", "plain")
+    commands.succeed(*commands.NOMP_CC, "between.c", "-o", "ours")
+    done = commands.run("./ours")
+    assert (done.returncode, done.stdout) == (1, commands.succeed("./plain").stdout), done.stderr
+    assert "between.c:29:33: error: 'w' of kernel" in done.stderr and "[N618]" in done.stderr
+
+
 SINGLES = """struct sim { int n, m; int v[8]; };
 int one = 5;
 void sum(int n, int *s, const int *x) {
