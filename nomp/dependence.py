@@ -8,7 +8,7 @@ looks at each launch).  Called by `schedule`, and by the driver for ``nomp check
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -48,6 +48,28 @@ def outermost(region: Region) -> Verdict:
     (loop,) = region.body
     assert isinstance(loop, For)
     return _judge(accesses(region), (loop,), {param.name for param in region.params if param.kind == "cell"})
+
+
+def apart(region: Region) -> Callable[[For, For], bool]:
+    """Asks of two loops of *region*, the second one inside the first, whether iterations of the second never meet if
+    its counter differs, whatever the first one's is; the loops around them stand still."""
+    found = accesses(region)
+    nests = {loops[-1].iname: loops for loops in _loops(region.body, ())}
+
+    def never_meet(outer: For, inner: For) -> bool:
+        loops = nests[inner.iname]
+        depth, still = len(loops) - 1, loops.index(outer)
+        inside = [access for access in found.found if len(access.loops) > depth and access.loops[depth] is inner]
+        for first, second in product(inside, repeat=2):
+            if first.variable != second.variable or not (first.writes or second.writes):
+                continue
+            if found.declared[first.variable] > depth:
+                continue
+            if not Conflict(first, second, still, f"x{depth} != y{depth}", found.parameters).never():
+                return False
+        return True
+
+    return never_meet
 
 
 def reason(region: Region, verdict: Verdict) -> str:

@@ -22,13 +22,16 @@ class Variant:
     *no_wrap*: unsigned arithmetic in subscripts and bounds does not wrap around, so it is affine.  *offsets*: some
     array's mapped range does not start at the element that the host's pointer names, so each array comes with an offset
     in elements (devices that do pointer arithmetic never need it).  *aliased*: arrays with different names may overlap,
-    so that only the order of the source is right.  *wraps*: unsigned arithmetic in subscripts or bounds may wrap
+    so that only the order of the source is right; *apart*: they do not, so that compilers may keep elements of one in
+    registers while another one is written (where neither holds, one statement has all accesses to what two share).
+    *wraps*: unsigned arithmetic in subscripts or bounds may wrap
     around, so that no proof about them holds.
     """
 
     no_wrap: bool = False
     offsets: bool = False
     aliased: bool = False
+    apart: bool = False
     wraps: bool = False
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nomp.lower import Lowered
 
 
-_USUAL = Variant(no_wrap=True)
+_USUAL = Variant(no_wrap=True, apart=True)
 """The variant that nearly every launch uses, for those who look at a kernel without a launch."""
 
 
@@ -92,10 +92,10 @@ def _scripted(
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
     """Without a script: reductions in two stages, independent iterations shared out, anything else in order."""
-    stages = reduction.split(region, _accumulators(device))
+    stages = reduction.split(region, _accumulators(device), lanes=16 if device.type == "cpu" else 1)
     if stages:
         return _two_stages(stages, device, jit, variant)
-    shares = None if variant.wraps else schedule.shares(region, _items(device))
+    shares = None if variant.wraps else schedule.shares(region, _items(device), device.type == "cpu")
     source = _shared(shares, device, jit, variant) if shares else None
     return source or _in_order(region, device, jit, variant)
 

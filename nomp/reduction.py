@@ -8,13 +8,31 @@ the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from nomp import jumps
 from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
 from nomp.device_source import Scratch
+from nomp.interleave import in_groups, renamed
 from nomp.loops import INDEX
-from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Select, Stmt, Var
+from nomp.region import (
+    Assign,
+    Binary,
+    Clauses,
+    Const,
+    Declare,
+    Expr,
+    For,
+    Load,
+    Param,
+    Region,
+    Select,
+    Stmt,
+    Var,
+    While,
+)
 from nomp.schedule import divided
 from nomp.walks import names, rewritten, walk
 
@@ -33,8 +51,11 @@ class Stages:
     scratch: tuple[Scratch, ...]
 
 
-def split(region: Region, items: int) -> Stages | None:
-    """The two stages of *region* for *items* accumulators, or None where it does more than reduce."""
+def split(region: Region, items: int, lanes: int = 1) -> Stages | None:
+    """The two stages of *region* for *items* accumulators, or None where it does more than reduce.
+
+    With *lanes*, each item accumulates floating-point numbers in so many variables, in turn.
+    """
     if not is_pure(region):
         return None
     loop = region.body[0]
@@ -50,7 +71,8 @@ def split(region: Region, items: int) -> Stages | None:
     def accumulate(item: Var, share: For) -> tuple[Stmt, ...]:
         start = (Declare(own.name, own.dtype, (), _start(ops[n], Var(n, own.dtype))) for n, own in private.items())
         store = (Assign(Load(partial[n].name, (item,), own.dtype), own) for n, own in private.items())
-        return (*start, share, *store)
+        sums = _in_lanes(share, private, ops, lanes, unique) if lanes > 1 else (share,)
+        return (*start, *sums, *store)
 
     everyone, derived = divided(summed, number, number, unique, accumulate)
     extra = (*(Param(name, INDEX) for name in derived), *partial.values())
@@ -72,6 +94,37 @@ def is_pure(region: Region) -> bool:
     local = {s.name for s in walk(region.body) if isinstance(s, Declare)} | reduced
     outside = [t for t in written if (t.name if isinstance(t, Var) else t.array) not in local]
     return not outside and all(is_launch_expr(e, region.scalars) for e in (loop.lower, loop.upper, loop.step))
+
+
+def _in_lanes(
+    share: For, private: Mapping[str, Var], ops: Mapping[str, str], lanes: int, unique: Callable[[str], str]
+) -> tuple[Stmt, ...]:
+    """*share* with *lanes* accumulators for each of *private*, which compilers make vectors of."""
+    floats = all(is_float(own.dtype) for own in private.values())
+    if not floats or any(isinstance(s, For | While) for s in walk(share.body)) or any(jumps.own(share.body)):
+        return (share,)
+    rows = {own.name: unique(f"{own.name}_lanes") for own in private.values()}
+    at, lane, first, last = (Var(unique(name), INDEX) for name in ("_at", "_lane", "_lane", "_lane"))
+
+    def in_lane(node: Any) -> Any:
+        match node:
+            case Var(name=name, dtype=dtype) if name in rows:
+                return Load(rows[name], (lane,), dtype)
+            case Var(name=name, dtype=dtype) if name == share.iname:
+                return Binary("+", replace(at, dtype=dtype), replace(lane, dtype=dtype), dtype)
+        return node
+
+    def each(number: Var, body: Iterable[Stmt]) -> For:
+        return For(number.name, INDEX, Const(0, INDEX), "<", Const(lanes, INDEX), Const(1, INDEX), tuple(body))
+
+    def of(own: Var, number: Var) -> Load:
+        return Load(rows[own.name], (number,), own.dtype)
+
+    declared = (Declare(rows[own.name], own.dtype, (Const(lanes, INDEX),)) for own in private.values())
+    start = (Assign(of(own, first), _start(ops[n], Var(n, own.dtype))) for n, own in private.items())
+    total = (Assign(own, combined(ops[n], own, of(own, last))) for n, own in private.items())
+    whole, rest = in_groups(share, lanes, at, (each(lane, rewritten(share.body, in_lane)),))
+    return (*declared, each(first, start), whole, *renamed((rest,), unique), each(last, total))
 
 
 def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: Callable[[str], str]) -> Region:

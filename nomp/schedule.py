@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from nomp import cpu_schedule
 from nomp.arithmetic import cast, is_launch_expr
 from nomp.frontend import private
 from nomp.loops import INDEX, signed_step, trip_count
@@ -57,8 +58,8 @@ def _independent(region: Region) -> Region | None:
     return alone if verdict == "yes" or vouched else None
 
 
-def shares(region: Region, most: int) -> Shares | None:
-    """*region* for up to *most* items, None where it is not parallel."""
+def shares(region: Region, most: int, cpu: bool = False) -> Shares | None:
+    """*region* for up to *most* items, None where it is not parallel.  *cpu*: an item's loops are those of a CPU."""
     alone = _independent(region)
     if alone is None:
         return None
@@ -68,20 +69,37 @@ def shares(region: Region, most: int) -> Shares | None:
     count = Binary("min", Const(most, INDEX), _quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
     unique = names(alone).unique
     items = Var(unique("_items"), INDEX)
-    everyone, derived = divided(loop, items, count, unique, lambda item, share: (share,))
+    if cpu:
+        proofs = _proofs(alone)
+        grain = cpu_schedule.together(loop, proofs)
+        everyone, derived = divided(
+            loop, items, count, unique, lambda item, share: cpu_schedule.arranged(share, proofs, unique), grain
+        )
+    else:
+        everyone, derived = divided(loop, items, count, unique, lambda item, share: (share,))
     derived[items.name] = count
     extra = tuple(Param(name, INDEX) for name in derived)
     made = replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
     return Shares(made, everyone.iname, derived)
 
 
+def _proofs(region: Region) -> cpu_schedule.Proofs:
+    from nomp.dependence import apart, verdicts
+
+    (loop,) = region.body
+    assert isinstance(loop, For)
+    parallel = {verdict.loop.iname for verdict in verdicts(region) if verdict.parallel == "yes"}
+    return cpu_schedule.Proofs(frozenset(parallel | {loop.iname}), apart(region))
+
+
 def divided(
     loop: For, items: Const | Var, count: Expr, unique: Callable[[str], str],
-    body: Callable[[Var, For], tuple[Stmt, ...]],
+    body: Callable[[Var, For], tuple[Stmt, ...]], grain: int = 1,
 ) -> tuple[For, dict[str, Expr]]:  # fmt: skip
     """A loop over *items*, *count* of them, and what its extra scalars are at launch.
 
-    *body* makes an item's statements of its number and of the loop over its share of *loop*'s iterations.
+    *body* makes an item's statements of its number and of the loop over its share of *loop*'s iterations, which is a
+    multiple of *grain*; the last items may have none.
     """
     item, trips, share = (Var(unique(name), INDEX) for name in ("_item", "_trips", "_share"))
     first = Binary("*", item, share, INDEX)
@@ -89,7 +107,10 @@ def divided(
     inner = _part(loop, Var(unique("_trip"), INDEX), first, last)
     everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), body(item, inner))
     divisor = count if isinstance(count, Const) else Binary("max", Const(1, INDEX), count, INDEX)
-    return everyone, {trips.name: trip_count(loop), share.name: _quotient(trip_count(loop), divisor)}
+    size = _quotient(trip_count(loop), divisor)
+    if grain > 1:
+        size = Binary("*", _quotient(size, Const(grain, INDEX)), Const(grain, INDEX), INDEX)
+    return everyone, {trips.name: trip_count(loop), share.name: size}
 
 
 def _part(loop: For, trip: Var, first: Expr, last: Expr) -> For:

@@ -71,7 +71,7 @@ def _make(builder: Builder) -> lp.TranslationUnit:
         [*builder.arguments, *builder.temporaries.values()],
         name=entry_name(builder.region.name),
         lang_version=LANGUAGE,
-        target=target_for(builder.dialect),
+        target=target_for(builder.dialect, builder.variant.apart),
         index_dtype=np.int64,
         # A C program is in bounds by definition; loopy would refuse what it cannot prove.
         options=lp.Options(enforce_array_accesses_within_bounds="no_check", allow_terminal_colors=False),

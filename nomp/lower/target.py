@@ -7,10 +7,10 @@ Used by `lower` (which makes kernels for a target) and `codegen` (which prints t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from cgen import Const, Pointer
+from cgen import Const, Pointer, RestrictPointer
 from constantdict import constantdict
 from loopy.expression import dtype_to_type_context
 from loopy.kernel.function_interface import ScalarCallable
@@ -163,10 +163,11 @@ class DeviceBuilderMixin:
         return super().emit_barrier(synchronization_kind, mem_kind, "")  # type: ignore[misc]
 
     def get_array_arg_declarator(self, arg: Any, is_written: bool) -> Any:
-        """A pointer without ``restrict``: C pointers may overlap."""
+        """A pointer, with ``restrict`` only where nothing overlaps; loopy always promises it."""
         builder: Any = self
         base = builder.wrap_decl_for_address_space(builder.get_array_base_declarator(arg), arg.address_space)
-        return Pointer(base) if is_written else Const(Pointer(base))
+        pointer = builder.target.pointer(base)
+        return pointer if is_written else Const(pointer)
 
 
 class OpenCLMapper(ExpressionToOpenCLCExpressionMapper):  # type: ignore[misc]
@@ -195,6 +196,8 @@ class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc
 class NompOpenCLTarget(OpenCLTarget):  # type: ignore[misc]
     """OpenCL C for any device."""
 
+    pointer: ClassVar[type[Pointer]] = Pointer
+
     def get_host_ast_builder(self) -> HostBuilder:
         """The host side, which does nothing."""
         return HostBuilder(self)
@@ -204,9 +207,15 @@ class NompOpenCLTarget(OpenCLTarget):  # type: ignore[misc]
         return OpenCLBuilder(self)
 
 
-def target_for(dialect: str) -> Any:
-    """The loopy target of *dialect*; KeyError for an unknown one."""
-    return {"opencl": NompOpenCLTarget}[dialect]()
+class ApartOpenCLTarget(NompOpenCLTarget):
+    """OpenCL C for any device, of kernels whose arrays share no memory."""
+
+    pointer = RestrictPointer
+
+
+def target_for(dialect: str, apart: bool = False) -> Any:
+    """The loopy target of *dialect*, for arrays that are *apart*; KeyError for an unknown one."""
+    return {"opencl": (NompOpenCLTarget, ApartOpenCLTarget)}[dialect][apart]()
 
 
 def loopy_dtype(dtype: str) -> NumpyType:

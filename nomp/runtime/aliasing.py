@@ -106,6 +106,11 @@ def single(param: Param, address: int) -> Used:
     return Used(param, address, address, address + SIZES[param.dtype], Reach((0, 0), 0, frozenset({0})))
 
 
+def apart(used: Iterable[Used]) -> bool:
+    """Whether no two arrays share an element that one of them writes, whatever their accesses are."""
+    return not any(one.meets(other) for one, other in combinations(used, 2))
+
+
 def overlap(region: Region, used: Iterable[Used], among: Container[str] | None = None) -> bool:
     """Whether two arrays may share an element that one of them writes; *among*: the other one is one of these."""
     for pair in combinations(used, 2):

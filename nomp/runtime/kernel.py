@@ -256,8 +256,9 @@ class Kernel:
         held = {name: (e.start, e.end) for name, e in zip(names, entries, strict=True) if e is not None}
         used = aliasing.arrays(self.region, known, dict(zip(names, pointers, strict=True)), held)
         aliased = self._may_alias and self._aliased(used)
+        apart = not self._may_alias or (not aliased and aliasing.apart(used))
         no_wrap = self.needs_ranges and exact
-        variant = Variant(no_wrap, offsets=any(offsets.values()), aliased=aliased, wraps=not exact)
+        variant = Variant(no_wrap, any(offsets.values()), aliased, apart, wraps=not exact)
         program = self.compile(context, scalars, variant)
         if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
             context.illegal(wrong)

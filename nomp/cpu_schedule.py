@@ -1,0 +1,207 @@
+"""How the loops inside a work item are arranged for a CPU, whose compiler makes vectors of contiguous innermost loops.
+
+In: a loop of a region, and what is proven of its iterations.  Out: statements that compute the same, each element by
+the same operations in the same order.  Called by `schedule`, for a region without a script.
+
+* A loop of independent iterations in which all elements lie one after the other becomes the innermost one, in strips,
+  where the loops inside it walk from row to row or add up: C compilers may not, or do not, interchange these.
+* A loop of independent iterations around a sum is done for several iterations at a time, so that one addition need not
+  wait for the one before; so is one around two loops that both find an element which does not depend on it.
+* A loop that adds to the elements of a whole row, again and again, adds several terms at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from nomp.arithmetic import is_float
+from nomp.interleave import Unique, can_enter, copies, strips
+from nomp.region import Assign, Binary, Cast, Const, Expr, For, If, Load, Stmt, Unary, Var
+from nomp.walks import bodies, loads, walk, walk_expr
+
+WIDTH = 128
+"""Iterations in a strip: a few rows of so many elements stay in the smallest cache."""
+COPIES = 4
+"""Iterations side by side: so many additions hide the time that one takes, and their terms still fit into registers."""
+MOST_STATEMENTS = 64
+"""How many statements a loop may come to: the first launch has to wait for their compilation."""
+
+_FAR = 1 << 40
+"""A stride that is not known, or that is many elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """*parallel*: the loops with independent iterations while those around stand still.  *apart* says of a loop and the
+    one inside it whether different iterations of the inner one never meet, whatever the outer one's are."""
+
+    parallel: frozenset[str]
+    apart: Callable[[For, For], bool]
+
+
+def arranged(loop: For, proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:
+    """What is to stand in place of *loop*."""
+    inner = replace(loop, body=_body(loop.body, proofs, unique))
+    grain, made = together(loop, proofs), None
+    if grain == WIDTH:
+        made = strips(inner, WIDTH, unique)
+        made = made and tuple(_with_several_terms(stmt, unique) for stmt in made)
+    elif grain > 1:
+        made = copies(inner, grain, unique)
+    return made if made and _size(made) <= MOST_STATEMENTS else (inner,)
+
+
+def together(loop: For, proofs: Proofs) -> int:
+    """How many iterations of *loop* it is good to have at a time."""
+    if loop.iname not in proofs.parallel:
+        return COPIES if _adds_to_rows(loop, proofs) else 1
+    if _is_contiguous(loop):
+        return WIDTH
+    return COPIES if _wants_copies(loop, proofs) else 1
+
+
+def _body(body: tuple[Stmt, ...], proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:
+    made: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case For():
+                made += arranged(stmt, proofs, unique)
+            case If(then=then, other=other):
+                made.append(replace(stmt, then=_body(then, proofs, unique), other=_body(other, proofs, unique)))
+            case _:
+                made.append(stmt)
+    return tuple(made)
+
+
+def _size(body: tuple[Stmt, ...]) -> int:
+    return sum(isinstance(stmt, Assign) for stmt in walk(body))
+
+
+def _innermost(loop: For) -> list[For]:
+    """The loops inside *loop* that have none inside."""
+    inner = [stmt for stmt in walk(loop.body) if isinstance(stmt, For)]
+    return [stmt for stmt in inner if not any(isinstance(deeper, For) for deeper in walk(stmt.body))]
+
+
+def _is_contiguous(loop: For) -> bool:
+    """Whether all elements inside *loop* lie one after the other in it, but not in the loops inside."""
+    inner = _innermost(loop)
+    here = [abs(stride(load, loop.iname)) for deep in inner for load in _loads(deep)]
+    if not inner or max(here, default=_FAR) > 1 or max(here) == 0 or not all(can_enter(loop, deep) for deep in inner):
+        return False
+    return any(abs(stride(load, deep.iname)) > 1 for deep in inner for load in _loads(deep)) or any(
+        _adds_up(deep) for deep in inner
+    )
+
+
+def _wants_copies(loop: For, proofs: Proofs) -> bool:
+    """Whether several iterations of *loop* at a time have several sums, or a common element, in the inner loops."""
+    chains = [chain for chain in _chains(loop) if chain and all(can_enter(loop, inner) for inner in chain)]
+    several = any(together(inner, proofs) > 1 for chain in chains for inner in chain)
+    return any(_shares_element(loop, chain) or (_adds_up(chain[-1]) and not several) for chain in chains)
+
+
+def _chains(loop: For) -> Iterator[tuple[For, ...]]:
+    """The loops inside *loop* down to each innermost one."""
+    inner = list(_directly(loop.body))
+    if not inner:
+        yield ()
+    for stmt in inner:
+        for chain in _chains(stmt):
+            yield (stmt, *chain)
+
+
+def _directly(body: tuple[Stmt, ...]) -> Iterator[For]:
+    for stmt in body:
+        if isinstance(stmt, For):
+            yield stmt
+        else:
+            for part in bodies(stmt):
+                yield from _directly(part)
+
+
+def _shares_element(loop: For, chain: tuple[For, ...]) -> bool:
+    """Whether the inner two loops of *chain* go through elements that are the same in all iterations of *loop*."""
+    around = [inner.iname for inner in chain[-2:]]
+    return len(around) == 2 and any(
+        stride(load, loop.iname) == 0 and all(stride(load, name) for name in around) for load in _loads(chain[-1])
+    )
+
+
+def _adds_up(loop: For) -> bool:
+    """Whether *loop* adds to a floating-point number that is the same in all of its iterations."""
+    return _adds_to(loop, loop)
+
+
+def _accumulates(stmt: Assign, iname: str) -> bool:
+    target = stmt.target
+    if not is_float(target.dtype) or (isinstance(target, Load) and stride(target, iname)):
+        return False
+    for node in walk_expr(stmt.value):
+        if isinstance(node, Load) and isinstance(target, Load) and node.array == target.array:
+            return True
+        if isinstance(node, Var) and isinstance(target, Var) and node.name == target.name:
+            return True
+    return False
+
+
+def _adds_to_rows(loop: For, proofs: Proofs) -> bool:
+    """Whether *loop* is nothing but a contiguous loop that adds to one row in all iterations of *loop*."""
+    row = _only_loop(loop)
+    if row is None or not can_enter(loop, row) or any(isinstance(stmt, For) for stmt in walk(row.body)):
+        return False
+    strides = [abs(stride(load, row.iname)) for load in _loads(row)]
+    return max(strides, default=_FAR) == 1 and _adds_to(row, loop) and proofs.apart(loop, row)
+
+
+def _only_loop(stmt: Stmt) -> For | None:
+    """The loop that is all that the loop *stmt* does."""
+    inner = stmt.body[0] if isinstance(stmt, For) and len(stmt.body) == 1 else None
+    return inner if isinstance(inner, For) else None
+
+
+def _adds_to(row: For, around: For) -> bool:
+    """Whether *row* adds to numbers that are the same in all iterations of *around*."""
+    return any(_accumulates(stmt, around.iname) for stmt in walk(row.body) if isinstance(stmt, Assign))
+
+
+def _with_several_terms(stmt: Stmt, unique: Unique) -> Stmt:
+    """*stmt*, part of a strip, with the loops around single rows doing several iterations at a time."""
+    if not isinstance(stmt, For):
+        return stmt
+    made: list[Stmt] = []
+    for inner in stmt.body:
+        row = _only_loop(inner)
+        several = copies(inner, COPIES, unique) if isinstance(inner, For) and row and _adds_to(row, inner) else None
+        made += several or (_with_several_terms(inner, unique),)
+    return replace(stmt, body=tuple(made))
+
+
+def _loads(loop: For) -> Iterator[Load]:
+    return (load for stmt in walk(loop.body) for load in loads(stmt))
+
+
+def stride(load: Load, iname: str) -> int:
+    """How many elements *load* moves on when the counter *iname* does by one."""
+    before = [_factor(index, iname) for index in load.index]
+    return before[-1] if not any(before[:-1]) else _FAR
+
+
+def _factor(expr: Expr, iname: str) -> int:
+    """How much *expr* grows with the counter *iname*, as far as that is a constant."""
+    match expr:
+        case Var(name=name):
+            return int(name == iname)
+        case Cast(operand=operand):
+            return _factor(operand, iname)
+        case Unary(op="-", operand=operand):
+            return -_factor(operand, iname)
+        case Binary(op="+" | "-" as op, left=left, right=right):
+            right_factor = _factor(right, iname)
+            return _factor(left, iname) + (right_factor if op == "+" else -right_factor)
+        case Binary(op="*", left=left, right=right):
+            for one, two in ((left, right), (right, left)):
+                if isinstance(one, Const):
+                    return int(one.value) * _factor(two, iname)
+    return _FAR if any(isinstance(node, Var) and node.name == iname for node in walk_expr(expr)) else 0
