@@ -16,6 +16,7 @@ from typing import Any
 import islpy as isl
 import loopy as lp
 from islpy import dim_type
+from loopy.codegen.result import process_preambles
 from loopy.kernel.data import AddressSpace, ConcurrentTag
 from loopy.schedule import CallKernel, EnterLoop, LeaveLoop, get_insn_ids_for_block_at, linearize
 from loopy.schedule.tools import get_subkernel_arg_info
@@ -56,7 +57,7 @@ def generate(
         warnings.simplefilter("always")
         try:
             kernel = linearize(lp.preprocess_program(kernel))
-            text = lp.generate_code_v2(kernel).device_code()
+            code = lp.generate_code_v2(kernel)
         except Exception as failure:  # loopy raises whatever its parts raise for a kernel that it cannot schedule
             raise CodegenError(f"{failure}" or type(failure).__name__) from failure
     for warning in caught:
@@ -69,7 +70,10 @@ def generate(
     sizes = [e for launch in launches for e in (*launch.grid, *launch.block)] + [s.size for s in scratch]
     used |= {node.name for size in sizes for node in walk_expr(size) if isinstance(node, Var)}
     kept = tuple(value for value in open_values if value.name in used)
-    return DeviceSource(entry.name, dialect, text, kept, scratch, launches, tuple(_nests(entry, original)))
+    preambles = tuple(process_preambles(code.device_preambles))
+    text = code.device_code().removeprefix("".join(preambles))
+    nests = tuple(_nests(entry, original))
+    return DeviceSource(entry.name, dialect, text, kept, scratch, launches, nests, preambles=preambles)
 
 
 def _refuse_lost_strides(entry: lp.LoopKernel) -> None:

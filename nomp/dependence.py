@@ -72,6 +72,19 @@ def apart(region: Region) -> Callable[[For, For], bool]:
     return never_meet
 
 
+def comes_back(first: Region, second: Region) -> bool:
+    """Whether an iteration of the loop that *first* is may depend on an earlier one of the loop that *second* is, which
+    has the same iterations, or change what that one reads."""
+    (loop,) = second.body
+    assert isinstance(loop, For)
+    found = accesses(first), accesses(second)
+    for late, early in product(found[0].found, found[1].found):
+        both = late.variable == early.variable and (late.writes or early.writes)
+        if both and not Conflict(early, late, 0, _later(loop, 0), found[0].parameters).never():
+            return True
+    return False
+
+
 def reason(region: Region, verdict: Verdict) -> str:
     """Why *verdict* is what it is, for somebody who looks at the program."""
     name = f"'{region.host_name(verdict.variable)}'" if verdict.variable else ""

@@ -7,7 +7,7 @@ are `region.Expr`, evaluated by `arithmetic.evaluate` with C's rules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from nomp import region
@@ -104,6 +104,8 @@ class Order:
 class DeviceSource:
     """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing.
 
+    *preambles* go before *text*, each once, if it is to be put together with others (`after`).
+
     *nests* has the sequential loops of the kernels, each with those around it, by their inames.  *spreads* is what a
     script's schedule runs in parallel, *orders* what it runs in another order than the program, *assumes* (isl's text)
     what it takes for granted of the region's scalars, all to be checked for the values of each launch.
@@ -119,3 +121,20 @@ class DeviceSource:
     spreads: tuple[Spread, ...] = ()
     orders: tuple[Order, ...] = ()
     assumes: str = ""
+    preambles: tuple[str, ...] = ()
+
+    def after(self, first: DeviceSource) -> DeviceSource:
+        """*first*, then this: one source with the launches of both, whose values and arrays of one name are the same.
+        """
+        return replace(
+            first,
+            text=f"{first.text}\n{self.text}",
+            values=tuple(dict.fromkeys((*first.values, *self.values))),
+            scratch=tuple(dict.fromkeys((*first.scratch, *self.scratch))),
+            launches=(*first.launches, *self.launches),
+            preambles=tuple(dict.fromkeys((*first.preambles, *self.preambles))),
+        )
+
+    def whole(self, functions: str) -> DeviceSource:
+        """This with all that its kernels need in *text*: the program's own *functions*, then the preambles."""
+        return replace(self, text="".join((functions, *self.preambles, self.text)), preambles=())

@@ -220,7 +220,7 @@ class _Strips(_Spreading):
         seen: dict[str, int] = {}
         self.rows: set[str] = set()
         for number, stmts in enumerate(self._all_groups(loop.body)):
-            for name in _mentioned(stmts) & declared:
+            for name in named_in(stmts) & declared:
                 if seen.setdefault(name, number) != number:
                     self.rows.add(name)
 
@@ -268,7 +268,7 @@ class _Strips(_Spreading):
         return prod(extents) * self.width * SIZES[row.dtype] > _MOST_BYTES
 
 
-def _mentioned(stmts: tuple[Stmt, ...]) -> set[str]:
+def named_in(stmts: tuple[Stmt, ...]) -> set[str]:
     """The variables that *stmts* name."""
     found = set(_names(stmts))
     for stmt in walk(stmts):

@@ -20,7 +20,7 @@ from nomp.device_source import DeviceSource, Scratch, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
 from nomp.region import Region
-from nomp.schedule import Shares
+from nomp.schedule import Part
 
 if TYPE_CHECKING:
     from loopy import TranslationUnit
@@ -45,6 +45,15 @@ def compile(
     *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520. Warns: N404.
     """
     check(region)
+    from nomp.lower import functions
+
+    source, warnings = _compiled(region, device, jit, variant, settings)
+    return source.whole(functions.definitions(region.functions, device.dialect)), warnings
+
+
+def _compiled(
+    region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, settings: Settings
+) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
     from nomp import script
 
     scripted = script.wanted(region, settings)
@@ -95,8 +104,8 @@ def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], vari
     stages = reduction.split(region, _accumulators(device), lanes=16 if device.type == "cpu" else 1)
     if stages:
         return _two_stages(stages, device, jit, variant)
-    shares = None if variant.wraps else schedule.shares(region, _items(device), device.type == "cpu")
-    source = _shared(shares, device, jit, variant) if shares else None
+    parts = () if variant.wraps else schedule.parts(region, _items(device), device.type == "cpu")
+    source = _shared(parts, device, jit, variant) if parts else None
     return source or _in_order(region, device, jit, variant)
 
 
@@ -123,20 +132,28 @@ def _items(device: DeviceInfo) -> int:
     return (16 if device.type == "cpu" else 1024) * max(4, device.compute_units)
 
 
-def _shared(shares: Shares, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource | None:
-    """Each share a group of one item; None where loopy cannot do it."""
+def _shared(
+    parts: Iterable[Part], device: DeviceInfo, jit: Mapping[str, Number], variant: Variant
+) -> DeviceSource | None:
+    """Each share of a part a group of one item; None where loopy cannot do it."""
     import loopy as lp
 
     from nomp import codegen
     from nomp.lower import lower
 
-    lowered = lower(shares.region, variant, device.dialect)
-    values = tuple(replace(v, expr=shares.derived.get(v.name, v.expr)) for v in lowered.values)
-    kernel = codegen.without_barriers(lp.tag_inames(lowered.kernel, {shares.parallel: "g.0"}))
-    try:
-        return _source(shares.region, kernel, values, jit, device)
-    except codegen.CodegenError:
-        return None
+    whole: DeviceSource | None = None
+    for part in parts:
+        lowered = lower(part.region, variant, device.dialect)
+        values = tuple(replace(v, expr=part.derived.get(v.name, v.expr)) for v in lowered.values)
+        kernel = lowered.kernel
+        if part.parallel:
+            kernel = codegen.without_barriers(lp.tag_inames(kernel, {part.parallel: "g.0"}))
+        try:
+            source = codegen.generate(kernel, values, jit, device.dialect)
+        except codegen.CodegenError:
+            return None
+        whole = source.after(whole) if whole else source
+    return whole
 
 
 def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -150,12 +167,7 @@ def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], v
     combine = lower(stages.combine, variant, device.dialect)
     first = _generate(stages.accumulate, parallel, values, jit, device, stages.scratch)
     second = _generate(stages.combine, combine.kernel, combine.values, jit, device, stages.scratch)
-    return replace(
-        first,
-        text=f"{first.text}\n{second.text}",
-        values=tuple(dict.fromkeys((*first.values, *second.values))),
-        launches=(*first.launches, *second.launches),
-    )
+    return second.after(first)
 
 
 def _generate(
@@ -165,21 +177,9 @@ def _generate(
     from nomp import codegen
 
     try:
-        return _source(region, kernel, values, jit, device, scratch)
+        return codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
     except codegen.CodegenError as failure:
         raise _codegen_error(region, str(failure)) from failure
-
-
-def _source(
-    region: Region, kernel: TranslationUnit, values: Iterable[Value], jit: Mapping[str, Number], device: DeviceInfo,
-    scratch: tuple[Scratch, ...] = (),
-) -> DeviceSource:  # fmt: skip
-    """The source of *kernel* and of the functions that *region* calls.  Raises `codegen.CodegenError`."""
-    from nomp import codegen
-    from nomp.lower import functions
-
-    source = codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
-    return replace(source, text=functions.definitions(region.functions, device.dialect) + source.text)
 
 
 def _codegen_error(region: Region, message: str) -> NompError:

@@ -1,76 +1,161 @@
-"""The default schedule of a region without a script: its loop's iterations are divided among work items.
+"""The default schedule of a region without a script: the iterations of its loop are divided among work items.
 
-In: a region whose loop `dependence` has found to have independent iterations.  Out: the region rewritten, with a loop
-over items around, each of which runs a contiguous share of the iterations in order:
+In: a region, which is one loop.  Out: `Part`s to run one after the other, with loops over items around, each of which
+runs a contiguous share of the iterations in order:
 
     for (i = a; i < b; i++) body     for (item = 0; item < items; item++)
                                        for (i = a + item*share; i < min(a + (item+1)*share, b); i++) body
 
 So a share is as long as the launch's trips allow, contiguous elements stay together, and a few iterations stay on few
-items.  Called by `pipeline`; `reduction` shares out iterations in the same way.
+items.  A loop whose iterations depend on each other may still have some inside that do not: it is cut into loops where
+no dependence goes back, and a loop around nothing but another one changes places with it, if the iterations of that one
+are independent then.  Called by `pipeline`; `reduction` shares out iterations in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from nomp import cpu_schedule
+from nomp import cpu_schedule, jumps
 from nomp.arithmetic import cast, is_launch_expr
 from nomp.frontend import private
+from nomp.interleave import Unique, can_enter, named_in
 from nomp.loops import INDEX, signed_step, trip_count
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
 from nomp.walks import names, walk
 
 LIGHT = 1024
 """How many iterations an item has at least, where a body has no loop: so many are worth the start of an item."""
+MOST_PIECES = 16
+"""How many statements a loop that is cut may have: each pair of them is compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
-    """A *region* whose loop *parallel* is over items; *derived* defines its extra scalar parameters."""
+class Part:
+    """A *region* whose loop *parallel*, if there is one, is over items; *derived* defines its extra scalars."""
 
     region: Region
-    parallel: str
+    parallel: str | None
     derived: Mapping[str, Expr]
 
 
-def is_parallel(region: Region) -> bool:
-    """Whether *region* is one loop with bounds that are known at launch, and iterations that are independent.
+def divided_loops(region: Region) -> tuple[str, ...]:
+    """The loops of *region* whose iterations are divided among work items."""
+    found = (part.body[0] for part in _pieces(region) if _is_parallel(part))
+    return tuple(loop.iname for loop in found if isinstance(loop, For))
 
-    They are if that is proven, or if the program says so and data decide.
+
+def parts(region: Region, most: int, cpu: bool = False) -> tuple[Part, ...]:
+    """*region* for up to *most* items, () where nothing in it is parallel.  *cpu*: an item's loops suit a CPU."""
+    unique = names(region).unique
+    return tuple(_made(piece, most, unique, number, cpu) for number, piece in enumerate(_pieces(region)))
+
+
+# ---------------------------------------------------------------------------------------------- what can be divided
+
+
+def _pieces(region: Region) -> tuple[Region, ...]:
+    """Regions that do what *region* does one after the other, at least one of them parallel; () if there are none.
+
+    Each is one loop, whose iterations are independent, or are not.
     """
-    return _independent(region) is not None
+    if len(region.body) != 1 or not isinstance(loop := region.body[0], For) or not _known(region, loop):
+        return ()
+    whole = _turned(region)
+    if whole:
+        return (whole,)
+    pieces: list[tuple[str, Region]] = []
+    for piece in _cut(region, loop):
+        turned = None if _is_parallel(piece) else _turned(piece)
+        kind = "turned" if turned else "parallel" if _is_parallel(piece) else "sequential"
+        before = _together(pieces[-1][1], piece) if pieces and pieces[-1][0] == kind != "turned" else None
+        if before and (kind == "sequential" or _is_parallel(before)):
+            pieces[-1] = kind, before
+        else:
+            pieces.append((kind, turned or piece))
+    return tuple(piece for _, piece in pieces) if any(kind != "sequential" for kind, _ in pieces) else ()
 
 
-def _independent(region: Region) -> Region | None:
-    """*region*, with the scalars that each iteration sets anew as its own, if it is parallel then."""
-    if len(region.body) != 1 or not isinstance(loop := region.body[0], For):
-        return None
-    if not all(is_launch_expr(expr, region.scalars) for expr in (loop.lower, loop.upper, loop.step)):
-        return None
-    from nomp.dependence import outermost  # isl, which `nomp cc` starts without
+def _known(region: Region, loop: For) -> bool:
+    """Whether the iterations of *loop* are known at launch."""
+    return all(is_launch_expr(expr, region.scalars) for expr in (loop.lower, loop.upper, loop.step))
 
+
+def _turned(region: Region) -> Region | None:
+    """*region* with a parallel loop outermost: as it is, or with its two outer loops in the other order."""
+    (loop,) = region.body
+    assert isinstance(loop, For)
     cells = {param.name for param in region.params if param.kind == "cell"}
     alone, _ = private.apply(region, cells, names(region).unique)
-    verdict = outermost(alone).parallel
-    vouched = verdict == "unknown" and loop.iname in region.clauses.independent
-    return alone if verdict == "yes" or vouched else None
+    if _is_parallel(alone):
+        return alone
+    inner = loop.body[0] if len(loop.body) == 1 else None
+    if isinstance(inner, For) and can_enter(loop, inner) and _known(region, inner):
+        other = replace(region, body=(replace(inner, body=(replace(loop, body=inner.body),)),))
+        if _is_parallel(other):
+            return other
+    return None
 
 
-def shares(region: Region, most: int, cpu: bool = False) -> Shares | None:
-    """*region* for up to *most* items, None where it is not parallel.  *cpu*: an item's loops are those of a CPU."""
-    alone = _independent(region)
-    if alone is None:
-        return None
-    (loop,) = alone.body
+def _is_parallel(region: Region) -> bool:
+    """Whether the iterations of the loop that *region* is are independent: by proof, or by the program's word where
+    data decide."""
+    from nomp.dependence import outermost  # isl, which `nomp cc` starts without
+
+    verdict = outermost(region)
+    vouched = verdict.parallel == "unknown" and verdict.loop.iname in region.clauses.independent
+    return verdict.parallel == "yes" or vouched
+
+
+def _cut(region: Region, loop: For) -> Iterator[Region]:
+    """*region* in pieces with some of the statements of *loop* each, wherever its iterations allow."""
+    cells = any(param.kind == "cell" for param in region.params)
+    if len(loop.body) > MOST_PIECES or cells or any(jumps.own(loop.body)):
+        yield region
+        return
+    start = 0
+    for stop in range(1, len(loop.body) + 1):
+        if stop == len(loop.body) or _may_cut(region, loop, stop):
+            yield _with_body(region, loop, loop.body[start:stop])
+            start = stop
+
+
+def _may_cut(region: Region, loop: For, place: int) -> bool:
+    """Whether all iterations may do the first *place* statements of *loop* before one of them does the others."""
+    first, second = loop.body[:place], loop.body[place:]
+    if {stmt.name for stmt in walk(first) if isinstance(stmt, Declare)} & named_in(second):
+        return False
+    from nomp.dependence import comes_back
+
+    return not comes_back(_with_body(region, loop, first), _with_body(region, loop, second))
+
+
+def _with_body(region: Region, loop: For, body: tuple[Stmt, ...]) -> Region:
+    return replace(region, body=(replace(loop, body=body),))
+
+
+def _together(first: Region, second: Region) -> Region:
+    """One loop that does what those of *first* and then of *second* do, which have the same iterations."""
+    (loop,), (other,) = first.body, second.body
+    assert isinstance(loop, For) and isinstance(other, For)
+    return _with_body(first, loop, (*loop.body, *other.body))
+
+
+# ---------------------------------------------------------------------------------------------------- dividing it
+
+
+def _made(region: Region, most: int, unique: Unique, number: int, cpu: bool) -> Part:
+    (loop,) = region.body
     assert isinstance(loop, For)
+    region = replace(region, name=f"{region.name}_{number}" if number else region.name)
+    if not _is_parallel(region):
+        return Part(region, None, {})
     light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
     count = Binary("min", Const(most, INDEX), _quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
-    unique = names(alone).unique
     items = Var(unique("_items"), INDEX)
     if cpu:
-        proofs = _proofs(alone)
+        proofs = _proofs(region)
         grain = cpu_schedule.together(loop, proofs)
         everyone, derived = divided(
             loop, items, count, unique, lambda item, share: cpu_schedule.arranged(share, proofs, unique), grain
@@ -80,7 +165,7 @@ def shares(region: Region, most: int, cpu: bool = False) -> Shares | None:
     derived[items.name] = count
     extra = tuple(Param(name, INDEX) for name in derived)
     made = replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
-    return Shares(made, everyone.iname, derived)
+    return Part(made, everyone.iname, derived)
 
 
 def _proofs(region: Region) -> cpu_schedule.Proofs:

@@ -31,13 +31,14 @@ def _schedule(region: Region) -> str:
     if reduction.is_pure(region):
         names = " and ".join(f"'{r.name}'" for r in region.clauses.reductions)
         return f"a parallel reduction to {names}"
-    if schedule.is_parallel(region):
-        return "its iterations divided among work items"
+    divided = " and ".join(f"'{iname}'" for iname in schedule.divided_loops(region))
+    if divided:
+        return f"the iterations of {divided} divided among work items"
     return "run in order by one work item"
 
 
 def _advice(region: Region, found: tuple[Verdict, ...]) -> str | None:
-    scheduled = region.clauses.transforms or reduction.is_pure(region) or schedule.is_parallel(region)
+    scheduled = region.clauses.transforms or reduction.is_pure(region) or schedule.divided_loops(region)
     if scheduled or not any(v.parallel in ("yes", "unknown") for v in found):
         return None
     return 'a script can make it parallel: transform("module", "function")'
