@@ -16,12 +16,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nomp.arithmetic import SIZES, Number, is_float
+from nomp.arithmetic import SIZES, Number, cast, evaluate, is_float, is_launch_expr
 from nomp.backend import Device
 from nomp.diagnostics import error
-from nomp.region import Binary, Load, Param, Region
+from nomp.loops import trip_count
+from nomp.region import Binary, Expr, For, Load, Param, Region
+from nomp.runtime.bounds import certain
+from nomp.runtime.extremes import extremes, known
 from nomp.runtime.memory import Entry
-from nomp.runtime.ranges import Interval, counters, interval, nothing_wraps
+from nomp.runtime.ranges import Interval
 from nomp.walks import loads, walk
 
 
@@ -44,7 +47,7 @@ class Pointer:
 def settled(
     region: Region, scalars: Mapping[str, Number], pointers: Sequence[Pointer], device: Device
 ) -> tuple[tuple[Entry | None, ...], bool]:
-    """The entry that each of *pointers* means, and whether data had to decide.  Raises N618 where they do not tell.
+    """The entry that each of *pointers* means, and whether data had to decide.  Raises N620 where they do not tell.
 
     An array that is not mapped stays so, unless it is shown that all accesses lie before it.
     """
@@ -68,25 +71,38 @@ def settled(
 def _side(
     region: Region, param: Param, scalars: Mapping[str, Number], data: Mapping[str, Interval]
 ) -> int | None:
-    """-1 if all accesses to *param* lie before its element 0, 1 if none does, None if that is not known."""
-    known = counters(region, scalars, data) if nothing_wraps(region, scalars, data) else {}
-    found = [_element(load, param, known) for stmt in walk(region.body) for load in loads(stmt)
-             if load.array == param.name]  # fmt: skip
-    inside = [where for where in found if where is not None]
-    if len(inside) < len(found) or not found:
-        return None
-    low, high = min(low for low, _ in inside), max(high for _, high in inside)
-    return 1 if low >= 0 else -1 if high < 0 else None
+    """-1 if all accesses to *param* lie before its element 0, 1 if none does, None if that is not known.
+
+    They lie where one of them does that is certain to happen.
+    """
+    ranges = known(region, scalars, data)
+
+    def side(load: Load) -> int | None:
+        low, high = extremes(_element(load, param), ranges)
+        return 1 if low >= 0 else -1 if high < 0 else None
+
+    always = ((load, loops) for load, _, loops in certain(region.body, ()) if load.array == param.name)
+    sure = [load for load, loops in always if _all_run(loops, scalars)]
+    if decided := {side(load) for load in sure} - {None}:
+        return decided.pop()
+    sides = {side(load) for stmt in walk(region.body) for load in loads(stmt) if load.array == param.name}
+    return sides.pop() if len(sides) == 1 else None
 
 
-def _element(load: Load, param: Param, known: Mapping[str, Interval]) -> Interval | None:
-    """The elements that *load* may be, counted from the array's first, rows one after the other."""
-    flat = load.index[0]
+def _all_run(loops: tuple[For, ...], scalars: Mapping[str, Number]) -> bool:
+    """Whether each of *loops* certainly has iterations."""
+    counts = [trip_count(loop) for loop in loops]
+    return all(is_launch_expr(count, set(scalars)) and evaluate(count, scalars) > 0 for count in counts)
+
+
+def _element(load: Load, param: Param) -> Expr:
+    """Which element *load* is, counted from the array's first, rows one after the other."""
+    flat = cast(load.index[0], "int64")
     for subscript, extent in zip(load.index[1:], param.shape[1:], strict=True):
-        if extent is None:
-            return None
-        flat = Binary("+", Binary("*", flat, extent, "int64"), subscript, "int64")
-    return interval(flat, known)
+        assert extent is not None, "only the first extent of an array may be unknown"
+        row = Binary("*", flat, cast(extent, "int64"), "int64")
+        flat = Binary("+", row, cast(subscript, "int64"), "int64")
+    return flat
 
 
 def _data(
@@ -112,4 +128,4 @@ def _undecided(region: Region, param: Param) -> Exception:
     name = param.variable or param.name
     message = f"'{name}' of kernel '{region.name}' points to where one mapped array ends and another one begins"
     step = f"index the array that is meant, or leave an element free between the two: it is not seen which '{name}' is"
-    return error("N618", message, region.span(param.place), help=step)
+    return error("N620", message, region.span(param.place), help=step)

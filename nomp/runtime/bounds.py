@@ -53,7 +53,7 @@ def accesses(region: Region) -> tuple[Access, ...]:
     """The accesses to array parameters that are certain and whose subscripts follow from scalars and counters."""
     arrays = {param.name: param for param in region.params if param.kind == "array"}
     found = []
-    for load, place, loops in _certain(region.body, ()):
+    for load, place, loops in certain(region.body, ()):
         known = region.scalars | {loop.iname for loop in loops}
         if load.array in arrays and (access := _access(arrays[load.array], load, place, loops, known)):
             found.append(access)
@@ -73,14 +73,14 @@ def check(
                 raise _outside(region, access, element, (first, last), counters)
 
 
-def _certain(body: tuple[Stmt, ...], loops: tuple[For, ...]) -> Iterator[tuple[Load, Place, tuple[For, ...]]]:
-    """The array accesses that happen whatever the data are, with the loops around them."""
+def certain(body: tuple[Stmt, ...], loops: tuple[For, ...]) -> Iterator[tuple[Load, Place, tuple[For, ...]]]:
+    """The array accesses that happen whatever the data are, if the *loops* around them have iterations."""
     for stmt in body:
         for expr in mentioned(stmt):
             for load in _certain_loads(expr):
                 yield load, load.place if load.place.line else stmt.place, loops
         if isinstance(stmt, For) and not any(isinstance(s, Break | Continue) for s in walk(stmt.body)):
-            yield from _certain(stmt.body, (*loops, stmt))
+            yield from certain(stmt.body, (*loops, stmt))
 
 
 def _certain_loads(expr: Expr) -> Iterator[Load]:

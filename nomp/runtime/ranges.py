@@ -12,7 +12,7 @@ from dataclasses import replace
 from nomp.affine import preserves_value
 from nomp.arithmetic import Number, evaluate, is_float, is_launch_expr, is_signed, limits
 from nomp.loops import last_value, signed_step, starts, trip_count
-from nomp.region import Assign, Binary, Cast, Const, Declare, Expr, For, Load, Region, Select, Stmt, Unary, Var
+from nomp.region import Binary, Cast, Const, Expr, For, Region, Stmt, Unary, Var
 from nomp.walks import bodies, loads, walk, walk_expr
 
 Interval = tuple[int, int]
@@ -46,28 +46,21 @@ def _may_wrap(node: Expr) -> bool:
     return False
 
 
-def nothing_wraps(region: Region, env: Mapping[str, Number], data: Mapping[str, Interval] = {}) -> bool:
-    """Whether no subscript or bound of *region* wraps around, for the scalars *env* and *data*, the arrays' elements.
-    """
-    return _body_holds(region.body, {**_scalars(env), **data})
+def nothing_wraps(region: Region, env: Mapping[str, Number]) -> bool:
+    """Whether no subscript or bound of *region* wraps around, for the scalars *env*."""
+    return _body_holds(region.body, _scalars(env))
 
 
 def _scalars(env: Mapping[str, Number]) -> dict[str, Interval]:
     return {name: (int(value), int(value)) for name, value in env.items() if isinstance(value, int)}
 
 
-def counters(region: Region, env: Mapping[str, Number], data: Mapping[str, Interval] = {}) -> dict[str, Interval]:
-    """Where the scalars, the loop counters and the locals that are set once lie, as far as *env* and *data* tell."""
-    known = {**_scalars(env), **data}
-    targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
-    changed = {target.name for target in targets if isinstance(target, Var)}
+def counters(region: Region, env: Mapping[str, Number]) -> dict[str, Interval]:
+    """Where the scalars and the loop counters lie that are known at launch."""
+    known = _scalars(env)
     for stmt in walk(region.body):
         if isinstance(stmt, For) and (values := _counter(stmt, known)):
             known[stmt.iname] = values
-        elif isinstance(stmt, Declare) and stmt.init is not None and stmt.name not in changed:
-            values = interval(stmt.init, known)
-            if values and not is_float(stmt.dtype) and _fits(stmt.init, known):
-                known[stmt.name] = values
     return known
 
 
@@ -125,7 +118,7 @@ def interval(expr: Expr, known: Mapping[str, Interval]) -> Interval | None:
     match expr:
         case Const(value=int(value)):
             return value, value
-        case Var(name=name) | Load(array=name):
+        case Var(name=name):
             return known.get(name)
         case Cast(operand=operand, dtype=dtype) if not is_float(operand.dtype) and not is_float(dtype):
             return interval(operand, known)
@@ -134,20 +127,7 @@ def interval(expr: Expr, known: Mapping[str, Interval]) -> Interval | None:
             return (-inner[1], -inner[0]) if inner else None
         case Binary(op="+" | "-" | "*" as op, left=left, right=right):
             return _combine(op, interval(left, known), interval(right, known))
-        case Binary(op="%", left=left, right=right):
-            return _rest(interval(left, known), interval(right, known))
-        case Select(then=then, other=other):
-            both = interval(then, known), interval(other, known)
-            return (min(both[0][0], both[1][0]), max(both[0][1], both[1][1])) if both[0] and both[1] else None
     return None
-
-
-def _rest(left: Interval | None, right: Interval | None) -> Interval | None:
-    """Where C's remainder lies, which has the sign of *left*."""
-    if right is None or right[0] <= 0:
-        return None
-    low, high = left or (-right[1], right[1])
-    return max(-right[1] + 1, min(low, 0)), min(right[1] - 1, max(high, 0))
 
 
 def _combine(op: str, left: Interval | None, right: Interval | None) -> Interval | None:

@@ -261,7 +261,7 @@ int main(void) {
     commands.succeed(*commands.NOMP_CC, "between.c", "-o", "ours")
     done = commands.run("./ours")
     assert (done.returncode, done.stdout) == (1, commands.succeed("./plain").stdout), done.stderr
-    assert "between.c:29:33: error: 'w' of kernel" in done.stderr and "[N618]" in done.stderr
+    assert "between.c:29:33: error: 'w' of kernel" in done.stderr and "[N620]" in done.stderr
 
 
 SINGLES = """struct sim { int n, m; int v[8]; };
