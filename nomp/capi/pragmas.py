@@ -31,15 +31,25 @@ def update(file: bytes, line: int, name: bytes, section: tuple[int, int, int, in
         session.update(*section, name=text)
 
 
-def run(ffi: Any, region: Any, addresses: Any) -> None:
-    """Run the ``struct nomp_region`` *region*; its id is -1 until the session knows it."""
+def run(ffi: Any, region: Any, addresses: Any) -> bool:
+    """Run the ``struct nomp_region`` *region*; its id is -1 until the session knows it.
+
+    True: the program is to run the loop too, and then to call `confirm`.
+    """
     from nomp.runtime import session
 
     with located(ffi.string(region.file), region.line):
         if region.id < 0:
             _declare(ffi, region)
         count = _params[region.id]
-        session.run(region.id, ffi.unpack(addresses, count) if count else ())
+        return session.run(region.id, ffi.unpack(addresses, count) if count else (), has_loop=True)
+
+
+def confirm() -> None:
+    """The program has run the loop of the region that it ran last."""
+    from nomp.runtime import session
+
+    session.confirm()
 
 
 def _declare(ffi: Any, embedded: Any) -> None:

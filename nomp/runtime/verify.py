@@ -1,0 +1,144 @@
+"""Whether a kernel does what the program's own loop does: NOMP_VERIFY=1.
+
+In: a launch, as the stretches of memory that it may touch; then the same loop, which the program runs itself.  Out: N618
+for the first differences, or nothing.  Made by `runtime.kernel`, kept by `runtime.session` while the loop runs.
+
+    Trial.begin      keeps what the loop is to start from: what the device holds, and the variables' values
+    (the launch)
+    Trial.swap       keeps what the launch made; the program's memory becomes what the loop is to start from
+    (the program's loop)
+    Trial.confirm    compares, and gives the program's memory back as the launch had left it
+
+So the program notices nothing, and arrays that are stale on the host, because their data live on the device, do not
+matter.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nomp.arithmetic import Number
+from nomp.backend import Device
+from nomp.diagnostics import Note, error
+from nomp.region import Param, Region
+from nomp.runtime.comparison import Bytes, Made, differences
+
+
+@dataclass(eq=False, slots=True)
+class Stretch:
+    """Host bytes [*start*, *end*), which the device has from byte *offset* of *buffer* on, if it has them.
+
+    *params* are those that the region knows them by, each with the address of its element 0; *unit* is the size of an
+    element of what was mapped.
+    """
+
+    start: int
+    end: int
+    params: tuple[tuple[Param, int], ...]
+    buffer: Any = None
+    offset: int = 0
+    unit: int = 0
+
+    def on_host(self) -> Bytes:
+        """A copy of the host's bytes."""
+        copy = np.empty(self.end - self.start, np.uint8)
+        ctypes.memmove(copy.ctypes.data, self.start, copy.size)
+        return copy
+
+    def current(self, device: Device) -> Bytes:
+        """A copy of what kernels work with: the device's bytes, or the host's where the device has none."""
+        if self.buffer is None:
+            return self.on_host()
+        copy = np.empty(self.end - self.start, np.uint8)
+        device.copy_from(self.buffer, self.offset, copy.ctypes.data, copy.size)
+        return copy
+
+    @property
+    def name(self) -> str:
+        """How the program calls it."""
+        param = self.params[0][0]
+        return f"'{param.variable or param.name}'"
+
+
+class Unverifiable(Exception):
+    """The loop cannot run on the host; the text says why."""
+
+
+class Trial:
+    """A launch of *region* with these *scalars*, which the program's loop is to confirm."""
+
+    def __init__(self, region: Region, scalars: Mapping[str, Number], stretches: Sequence[Stretch]) -> None:
+        self._region = region
+        self._scalars = scalars
+        self._stretches = stretches
+        self._fixed: set[Stretch] = set()  # what the host cannot write, and so need not
+        self._initial: dict[Stretch, Bytes] = {}
+        self._result: dict[Stretch, Bytes] = {}
+        self._left: dict[Stretch, Bytes] = {}
+
+    def begin(self, device: Device) -> None:
+        """Keep what the loop is to start from.  Raises `Unverifiable`; nothing has changed then."""
+        for stretch in self._stretches:
+            allowed = _rights(stretch.start, stretch.end)
+            if not allowed:
+                raise Unverifiable(f"the host has no memory of its own where {stretch.name} is mapped")
+            self._initial[stretch] = stretch.current(device)
+            if allowed == "r":
+                self._fixed.add(stretch)
+                if not np.array_equal(self._initial[stretch], stretch.on_host()):
+                    raise Unverifiable(f"{stretch.name} is read-only on the host, and not the same on the device")
+
+    def swap(self, device: Device) -> None:
+        """Keep what the launch made, and let the program's memory be what the loop is to start from."""
+        device.sync()
+        for stretch in self._stretches:
+            self._left[stretch], self._result[stretch] = stretch.on_host(), stretch.current(device)
+        self._write(self._initial)
+
+    def confirm(self) -> None:
+        """Raise N618 if the loop has made something else.  The program's memory is as the launch left it in any case."""
+        made = [Made(s, self._initial[s], self._result[s], s.on_host()) for s in self._stretches]
+        self._write(self._left)
+        found = differences(self._region, self._scalars, made)
+        if found:
+            first, *others = found
+            message = f"kernel '{self._region.name}' and its loop come to different results: {first}"
+            notes = [Note(f"{first.count} of {first.total} elements differ")] if first.total > 1 else []
+            notes += [Note(f"they differ in {other}, too") for other in others]
+            step = "look at the kernel's script first; 'nomp explain N618' says what else it can be"
+            raise error("N618", message, self._region.span(self._region.place), notes=tuple(notes), help=step)
+
+    def _write(self, contents: Mapping[Stretch, Bytes]) -> None:
+        for stretch, data in contents.items():
+            if stretch not in self._fixed:
+                ctypes.memmove(stretch.start, data.ctypes.data, data.size)
+
+
+def _rights(start: int, end: int) -> str:
+    """What the process may do with all of its memory in [*start*, *end*): ``rw``, ``r``, or nothing."""
+    allowed, reached = "rw", start
+    for low, high, flags in _mappings():
+        if low <= reached < high:
+            allowed = "".join(right for right in allowed if right in flags)
+            reached = high
+            if reached >= end or "r" not in allowed:
+                break
+    return allowed if reached >= end and "r" in allowed else ""
+
+
+def _mappings() -> Iterator[tuple[int, int, str]]:
+    """The process's mappings, by address, with their flags."""
+    try:
+        text = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError as reason:
+        raise Unverifiable(f"what memory the host has cannot be told: {reason}") from None
+    for line in text.splitlines():
+        where, flags = line.split(maxsplit=2)[:2]
+        low, high = where.split("-")
+        yield int(low, 16), int(high, 16), flags
