@@ -5,8 +5,8 @@ the file that the host compiler compiles.  Called by `cc`; ``nomp cc --emit c`` 
 
 Every line of the original stays on its line: what is put in is one line long, and the line breaks of what it replaces
 follow it.  One ``#line`` at the top is then enough for host errors, debuggers and ``__LINE__``.  An annotated loop
-stays in the file too, after the call that launches it, under the condition that this asks for it (NOMP_VERIFY=1): so the
-host compiler checks it, in its own scope, and what only the loop uses counts as used.
+stays in the file too, after the call that launches it, for the case that this asks for it (NOMP_VERIFY=1): so the host
+compiler checks it, in its own scope, and what only the loop uses counts as used.
 """
 
 from __future__ import annotations

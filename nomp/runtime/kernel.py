@@ -25,11 +25,12 @@ from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, bounds, ranges
 from nomp.runtime.cells import CODES, Cell
+from nomp.runtime.elements import Stretch
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
 from nomp.runtime.tables import Table
-from nomp.runtime.verify import Stretch, Trial
+from nomp.runtime.verify import Trial
 
 if TYPE_CHECKING:
     from nomp.legality import Watch
@@ -62,8 +63,8 @@ class Scalar:
 class Plan:
     """What to do for certain scalars, pointers and maps.
 
-    *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters* the
-    bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
+    *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters*
+    the bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
     *used* is what the launches use of arrays, *apart* the last addresses for which no single variable was found to
     overlap with anything.
     """
@@ -195,21 +196,23 @@ class Kernel:
 
     def _mapped(self, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """What is mapped of the arrays that the kernel uses, each stretch of it once."""
-        places: dict[Entry, list[tuple[Param, int]]] = {}
+        places: dict[Entry, dict[str, int]] = {}
         for (position, param), entry in zip(self._arrays, plan.entries, strict=True):
             if entry is not None and (param.reads or param.writes):
-                places.setdefault(entry, []).append((param, addresses[position]))
+                places.setdefault(entry, {})[param.name] = addresses[position]
         for entry, params in places.items():
-            yield Stretch(entry.start, entry.end, tuple(params), entry.buffer, unit=max(entry.bases.values(), default=0))
+            unit = max(entry.bases.values(), default=0)
+            yield Stretch(self.region, entry.start, entry.end, params, entry.buffer, unit=unit)
 
     def _singles(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
-        """The variables and single elements that the kernel writes."""
+        """The variables and single elements that the kernel writes, and counters."""
         for cell, offset in zip(self._cells, plan.cells, strict=True):
-            element = addresses[cell.position] + offset
-            buffer, place = cell.mapped(context.memory, element) or (None, 0)
-            yield Stretch(element, element + SIZES[cell.param.dtype], ((cell.param, element),), buffer, place)
+            start, name = addresses[cell.position] + offset, cell.param.name
+            buffer, place = cell.mapped(context.memory, start) or (None, 0)
+            yield Stretch(self.region, start, start + SIZES[cell.param.dtype], {name: start}, buffer, place)
         for position, param in self._counters:
-            yield Stretch(addresses[position], addresses[position] + SIZES[param.dtype], ((param, addresses[position]),))
+            start = addresses[position]
+            yield Stretch(self.region, start, start + SIZES[param.dtype], {param.name: start})
 
     def compile(self, context: Context, scalars: Mapping[str, Number], variant: Variant) -> Program:
         """The compiled *variant* for the jit values among *scalars*."""

@@ -141,7 +141,7 @@ class Session:
         if kernel not in self._warned:
             self._warned.add(kernel)
             what = f"kernel '{kernel.region.name}' is not verified" if kernel else "NOMP_VERIFY has no effect here"
-            step = "let the host keep the memory of what is mapped" if kernel else "write the loop under a pragma instead"
+            step = "leave the host the memory of what is mapped" if kernel else "write the loop under a pragma instead"
             span = kernel.span if kernel else None
             _show([Diagnostic("N619", f"{what}: {reason}", span, "warning", help=step)], self._settings)
 

@@ -1,7 +1,7 @@
 """Whether a kernel does what the program's own loop does: NOMP_VERIFY=1.
 
-In: a launch, as the stretches of memory that it may touch; then the same loop, which the program runs itself.  Out: N618
-for the first differences, or nothing.  Made by `runtime.kernel`, kept by `runtime.session` while the loop runs.
+In: a launch, as the stretches of memory that it may touch; then the same loop, which the program runs itself.  Out:
+N618 for the first differences, or nothing.  Made by `runtime.kernel`, kept by `runtime.session` while the loop runs.
 
     Trial.begin      keeps what the loop is to start from: what the device holds, and the variables' values
     (the launch)
@@ -17,53 +17,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from nomp.arithmetic import Number
 from nomp.backend import Device
 from nomp.diagnostics import Note, error
-from nomp.region import Param, Region
-from nomp.runtime.comparison import Bytes, Made, differences
-
-
-@dataclass(eq=False, slots=True)
-class Stretch:
-    """Host bytes [*start*, *end*), which the device has from byte *offset* of *buffer* on, if it has them.
-
-    *params* are those that the region knows them by, each with the address of its element 0; *unit* is the size of an
-    element of what was mapped.
-    """
-
-    start: int
-    end: int
-    params: tuple[tuple[Param, int], ...]
-    buffer: Any = None
-    offset: int = 0
-    unit: int = 0
-
-    def on_host(self) -> Bytes:
-        """A copy of the host's bytes."""
-        copy = np.empty(self.end - self.start, np.uint8)
-        ctypes.memmove(copy.ctypes.data, self.start, copy.size)
-        return copy
-
-    def current(self, device: Device) -> Bytes:
-        """A copy of what kernels work with: the device's bytes, or the host's where the device has none."""
-        if self.buffer is None:
-            return self.on_host()
-        copy = np.empty(self.end - self.start, np.uint8)
-        device.copy_from(self.buffer, self.offset, copy.ctypes.data, copy.size)
-        return copy
-
-    @property
-    def name(self) -> str:
-        """How the program calls it."""
-        param = self.params[0][0]
-        return f"'{param.variable or param.name}'"
+from nomp.region import Region
+from nomp.runtime.comparison import Made, differences
+from nomp.runtime.elements import Bytes, Stretch
 
 
 class Unverifiable(Exception):
@@ -87,24 +50,27 @@ class Trial:
         for stretch in self._stretches:
             allowed = _rights(stretch.start, stretch.end)
             if not allowed:
-                raise Unverifiable(f"the host has no memory of its own where {stretch.name} is mapped")
-            self._initial[stretch] = stretch.current(device)
+                raise Unverifiable(f"the host has no memory of its own where '{stretch.name}' is mapped")
+            self._initial[stretch] = initial = _current(stretch, device)
             if allowed == "r":
                 self._fixed.add(stretch)
-                if not np.array_equal(self._initial[stretch], stretch.on_host()):
-                    raise Unverifiable(f"{stretch.name} is read-only on the host, and not the same on the device")
+                if not np.array_equal(initial[stretch.touched], _on_host(stretch)[stretch.touched]):
+                    raise Unverifiable(f"'{stretch.name}' is read-only on the host, and not the same on the device")
 
     def swap(self, device: Device) -> None:
         """Keep what the launch made, and let the program's memory be what the loop is to start from."""
         device.sync()
         for stretch in self._stretches:
-            self._left[stretch], self._result[stretch] = stretch.on_host(), stretch.current(device)
-        self._write(self._initial)
+            self._left[stretch], self._result[stretch] = _on_host(stretch), _current(stretch, device)
+        for stretch in self._stretches:
+            # Variables that stand in what is mapped are the host's: only what the region reaches becomes the device's.
+            self._write(stretch, np.where(stretch.touched, self._initial[stretch], self._left[stretch]))
 
     def confirm(self) -> None:
-        """Raise N618 if the loop has made something else.  The program's memory is as the launch left it in any case."""
-        made = [Made(s, self._initial[s], self._result[s], s.on_host()) for s in self._stretches]
-        self._write(self._left)
+        """Raise N618 if the loop has made something else.  The program's memory is as the launch left it."""
+        made = [Made(s, self._initial[s], self._result[s], _on_host(s)) for s in self._stretches]
+        for stretch, data in self._left.items():
+            self._write(stretch, data)
         found = differences(self._region, self._scalars, made)
         if found:
             first, *others = found
@@ -114,10 +80,25 @@ class Trial:
             step = "look at the kernel's script first; 'nomp explain N618' says what else it can be"
             raise error("N618", message, self._region.span(self._region.place), notes=tuple(notes), help=step)
 
-    def _write(self, contents: Mapping[Stretch, Bytes]) -> None:
-        for stretch, data in contents.items():
-            if stretch not in self._fixed:
-                ctypes.memmove(stretch.start, data.ctypes.data, data.size)
+    def _write(self, stretch: Stretch, data: Bytes) -> None:
+        if stretch not in self._fixed:
+            ctypes.memmove(stretch.start, data.ctypes.data, data.size)
+
+
+def _on_host(stretch: Stretch) -> Bytes:
+    """A copy of the host's bytes."""
+    copy = np.empty(stretch.end - stretch.start, np.uint8)
+    ctypes.memmove(copy.ctypes.data, stretch.start, copy.size)
+    return copy
+
+
+def _current(stretch: Stretch, device: Device) -> Bytes:
+    """A copy of what kernels work with: the device's bytes, or the host's where the device has none."""
+    if stretch.buffer is None:
+        return _on_host(stretch)
+    copy = np.empty(stretch.end - stretch.start, np.uint8)
+    device.copy_from(stretch.buffer, stretch.offset, copy.ctypes.data, copy.size)
+    return copy
 
 
 def _rights(start: int, end: int) -> str:
