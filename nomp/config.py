@@ -105,12 +105,12 @@ class Settings:
     legality: str = field(
         default="error", metadata=_row(LEGALITY, "what is done about schedules that are wrong (N403, N404)", "error")
     )
+    cache_dir: Path | None = field(
+        default=None, metadata=_row(FOLDER, "for the kernel cache; accepted and not used yet", "none")
+    )
     verify: bool = field(
         default=False,
         metadata=_row(SWITCH, "run each annotated loop on the host as well and compare the results (N618)", "0"),
-    )
-    cache_dir: Path | None = field(
-        default=None, metadata=_row(FOLDER, "for the kernel cache; accepted and not used yet", "none")
     )
     warnings: tuple[Diagnostic, ...] = ()
 
