@@ -260,7 +260,8 @@ class Param:
     *host* is the C expression in the host program, which is evaluated once a launch: an address, but for a ``scalar``
     its value, unless what the region writes may be the same variable: then it is ``&(variable)``.
     *record*: the array of structs, as the host program names it, of which an ``array`` is one member: no two members of
-    one array of structs share memory.
+    one array of structs share memory.  *grid* then says where the member is: 1 and the bytes of a struct, and then, for
+    each of its own dimensions and those of arrays of structs inside, how many there are, and how many bytes apart.
     """
 
     name: str
@@ -273,6 +274,7 @@ class Param:
     writes: bool = False
     place: Place = NOWHERE
     record: str = ""
+    grid: tuple[tuple[int, int], ...] = ()
 
     @property
     def variable(self) -> str:

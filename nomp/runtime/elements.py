@@ -7,7 +7,8 @@ the region may touch, and the elements' values and names.  Used by `runtime.veri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import gcd, prod
 from typing import Any
@@ -26,19 +27,16 @@ Mask = NDArray[np.bool_]
 class Stretch:
     """Host bytes [*start*, *end*), which the device has from byte *offset* of *buffer* on, if it has them.
 
-    *params* are those by which *region* knows them, each with the address of its element 0; *unit* is the size of an
-    element of what was mapped.
+    *params* are those by which *region* knows them, each with the address of its element 0.
     """
 
     def __init__(
-        self, region: Region, start: int, end: int, params: Mapping[str, int], buffer: Any = None, offset: int = 0,
-        unit: int = 0,
-    ) -> None:  # fmt: skip
+        self, region: Region, start: int, end: int, params: Mapping[str, int], buffer: Any = None, offset: int = 0
+    ) -> None:
         self.start = start
         self.end = end
         self.buffer = buffer
         self.offset = offset
-        self.unit = unit
         self.elements = [Elements(region, self, region.param(name), address) for name, address in params.items()]
 
     @property
@@ -68,7 +66,6 @@ class Elements:
         self.size = SIZES[param.dtype]
         self.name = param.variable or param.name
         self.is_single = param.kind in ("cell", "counter")
-        self._unit = stretch.unit
         margin = (address - stretch.start) % self.size
         count = (stretch.end - stretch.start - margin) // self.size
         self.bytes = slice(margin, margin + count * self.size)
@@ -81,33 +78,55 @@ class Elements:
 
     def spelled(self, place: int, scalars: Mapping[str, Number]) -> str:
         """The element *place* of `of`, as the program would write it."""
-        number = int(np.flatnonzero(self.touched)[place]) + self._first
         if self.is_single:
             return f"'{self.name}'"
-        if self.param.record:
-            struct, rest = divmod(number * self.size, self._unit) if self._unit else (0, number * self.size)
-            member = f"'{self.name.replace('[]', f'[{struct}]')}'"
-            return f"element {rest // self.size} of {member}" if rest else member
+        number = int(np.flatnonzero(self.touched)[place]) + self._first
         extents = self.param.shape[1:]
-        if extents and (number < 0 or not all(extent and is_launch_expr(extent, set(scalars)) for extent in extents)):
+        if self.param.grid:
+            strides = [stride // self.size for _, stride in self.param.grid]
+        elif number >= 0 and all(extent and is_launch_expr(extent, set(scalars)) for extent in extents):
+            sizes = [int(evaluate(extent, scalars)) for extent in extents if extent]
+            strides = [prod(sizes[position:]) for position in range(len(sizes) + 1)]
+        else:
             return f"element {number} of '{self.name}'"
-        sizes = [int(evaluate(extent, scalars)) for extent in extents if extent]
-        indices = []
-        for position in range(len(sizes) + 1):
-            index, number = divmod(number, prod(sizes[position:]))
-            indices.append(f"[{index}]")
-        return f"'{self.name}{''.join(indices)}'"
+        return f"'{_subscripted(self.name, number, strides)}'"
+
+
+def _subscripted(name: str, number: int, strides: Sequence[int]) -> str:
+    """*name* with subscripts for the element *number*: in the brackets that it has already, and then behind it."""
+    for stride in strides:
+        index, number = divmod(number, stride)
+        name, found = re.subn(r"\[0?\]", f"[#{index}]", name, count=1)  # "#", so that it is not found again
+        name = name if found else f"{name}[#{index}]"
+    return name.replace("[#", "[")
 
 
 def _touched(region: Region, param: Param, first: int, count: int) -> Mask:
     """Which of *count* elements of *param*, from *first* on, the region may touch, whatever its counters are."""
+    numbers = np.arange(first, first + count)
+    extents = [int(extent.value) for extent in param.shape if isinstance(extent, Const)]
+    found = np.ones(count, np.bool_)
+    if len(extents) == len(param.shape) and extents[0] > 1:  # one element may stand for any number
+        found = (numbers >= 0) & (numbers < prod(extents))
     indices = {load.index for stmt in walk(region.body) for load in loads(stmt) if load.array == param.name}
     classes = {_class_of(index[0]) if len(index) == 1 else (0, 1) for index in indices}
-    if any(modulus == 1 for _, modulus in classes):
-        return np.ones(count, np.bool_)
-    numbers, found = np.arange(first, first + count), np.zeros(count, np.bool_)
-    for rest, modulus in classes:
-        found |= (numbers - rest) % modulus == 0 if modulus else numbers == rest
+    if not any(modulus == 1 for _, modulus in classes):
+        found &= np.logical_or.reduce(
+            [(numbers - rest) % modulus == 0 if modulus else numbers == rest for rest, modulus in classes]
+        )
+    return found & _members(param)[numbers % len(_members(param))]
+
+
+def _members(param: Param) -> Mask:
+    """Which elements of an array that is as long as a struct are *param*'s; all of one for an array of its own."""
+    size, struct = SIZES[param.dtype], param.grid[0][1] if param.grid else 1
+    if struct % size:
+        return np.ones(1, np.bool_)
+    offsets = np.zeros(1, np.int64)
+    for count, stride in param.grid[1:]:
+        offsets = np.add.outer(offsets, stride * np.arange(count)).ravel()
+    found = np.zeros(struct // size, np.bool_)
+    found[offsets // size] = True
     return found
 
 
@@ -119,7 +138,7 @@ def _class_of(index: Expr) -> tuple[int, int]:
         case Binary(op="+" | "-" as op, left=left, right=right):
             (one, first), (two, second) = _class_of(left), _class_of(right)
             return one + two if op == "+" else one - two, gcd(first, second)
-        case Binary(op="*", left=left, right=Const(value=factor)):
-            rest, modulus = _class_of(left)
+        case Binary(op="*", left=Const(value=factor), right=other) | Binary("*", other, Const(factor)):
+            rest, modulus = _class_of(other)
             return rest * int(factor), abs(modulus * int(factor))
     return 0, 1

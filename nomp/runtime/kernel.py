@@ -201,8 +201,7 @@ class Kernel:
             if entry is not None and (param.reads or param.writes):
                 places.setdefault(entry, {})[param.name] = addresses[position]
         for entry, params in places.items():
-            unit = max(entry.bases.values(), default=0)
-            yield Stretch(self.region, entry.start, entry.end, params, entry.buffer, unit=unit)
+            yield Stretch(self.region, entry.start, entry.end, params, entry.buffer)
 
     def _singles(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """The variables and single elements that the kernel writes, and counters."""

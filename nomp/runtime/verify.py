@@ -76,7 +76,7 @@ class Trial:
             first, *others = found
             message = f"kernel '{self._region.name}' and its loop come to different results: {first}"
             notes = [Note(f"{first.count} of {first.total} elements differ")] if first.total > 1 else []
-            notes += [Note(f"they differ in {other}, too") for other in others]
+            notes += [Note(str(other)) for other in others]
             step = "look at the kernel's script first; 'nomp explain N618' says what else it can be"
             raise error("N618", message, self._region.span(self._region.place), notes=tuple(notes), help=step)
 
