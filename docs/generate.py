@@ -30,8 +30,8 @@ file.
 
 ## Verifying kernels
 
-With `verify` every launch of a pragma's kernel is checked against the program: the loop, which `nomp cc` has left in the
-program, runs on the host too, from the data that the device holds, and both results are compared [N618].
+With `verify` every launch of a pragma's kernel is checked against the program: the loop, which `nomp cc` has left in
+the program, runs on the host too, from the data that the device holds, and both results are compared [N618].
 
 ```sh
 NOMP_VERIFY=1 ./program
