@@ -57,7 +57,7 @@ static inline void g(int *v) {
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "inc").mkdir()
-    for name, text in {"f.c": PROGRAM, "tiles.py": SCRIPT, "inc/inc.h": HEADER, "plain.c": "int x;\n"}.items():
+    for name, text in {"explained.c": PROGRAM, "tiles.py": SCRIPT, "inc/inc.h": HEADER, "nothing.c": "int x;\n"}.items():
         (tmp_path / name).write_text(text)
 
 
@@ -79,9 +79,9 @@ LOOPS = "loops, and whether the iterations of each may run at the same time:"
 
 
 def test_data_and_a_loop_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    parts, errors = explained(capsys, "f.c:8", "-I", "inc")
+    parts, errors = explained(capsys, "explained.c:8", "-I", "inc")
     assert errors == ""
-    head = "f.c:6: kernel 'smooth' is made of lines 6 to 10"
+    head = "explained.c:6: kernel 'smooth' is made of lines 6 to 10"
     assert list(parts)[:4] == [head, "takes from the program:", LOOPS, "schedule:"]
     assert sorted(parts["takes from the program:"]) == [
         "a: float64, read and written; must be mapped",
@@ -92,7 +92,7 @@ def test_data_and_a_loop_in_order(capsys: pytest.CaptureFixture[str]) -> None:
         "n: int32, by value",
     ]
     (loop,) = parts[LOOPS]
-    assert loop == "f.c:7: loop 'i': no: 'a' is written in iteration i = 1 and read in iteration i = 2 (where n = 3)"
+    assert loop == "explained.c:7: loop 'i': no: 'a' is written in iteration i = 1 and read in iteration i = 2 (where n = 3)"
     assert parts["schedule:"][0] == "run in order by one work item"
     source = next(lines for head, lines in parts.items() if head.startswith("source for "))
     assert any("smooth(" in line for line in source)
@@ -100,8 +100,8 @@ def test_data_and_a_loop_in_order(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("line", [11, 12, 13, 14])
 def test_a_reduction_from_each_of_its_lines(line: int, capsys: pytest.CaptureFixture[str]) -> None:
-    parts, _ = explained(capsys, f"f.c:{line}", "-Iinc")
-    assert next(iter(parts)) == "f.c:11: kernel '_nomp_kernel_l11' is made of lines 11 to 14"
+    parts, _ = explained(capsys, f"explained.c:{line}", "-Iinc")
+    assert next(iter(parts)) == "explained.c:11: kernel '_nomp_kernel_l11' is made of lines 11 to 14"
     assert "sum: float64, reduced with '+'" in parts["takes from the program:"]
     assert "n: int32, compiled into the kernel" in parts["takes from the program:"]
     assert parts["schedule:"] == ["a parallel reduction to 'sum'"]
@@ -109,7 +109,7 @@ def test_a_reduction_from_each_of_its_lines(line: int, capsys: pytest.CaptureFix
 
 def test_a_script(capsys: pytest.CaptureFixture[str]) -> None:
     """What it makes of the kernel is in the source; its warnings are said."""
-    parts, errors = explained(capsys, "f.c:18:5", "-Iinc")
+    parts, errors = explained(capsys, "explained.c:18:5", "-Iinc")
     assert parts["schedule:"] == [
         "scheduled by tiles.spread",
         f"tiles.spread(size=4) is in {Path('tiles.py').absolute()}",
@@ -122,16 +122,16 @@ def test_a_script(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_script_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
-    parts, errors = explained(capsys, "f.c:24", "-Iinc", status=1)
+    parts, errors = explained(capsys, "explained.c:24", "-Iinc", status=1)
     assert "nowhere.spread() is in no place that is looked at" in parts["schedule:"]
-    assert "f.c:23:18: warning: " in errors and "f.c:23:18: error: " in errors and errors.count("[N301]") == 2
+    assert "explained.c:23:18: warning: " in errors and "explained.c:23:18: error: " in errors and errors.count("[N301]") == 2
 
 
 @pytest.mark.parametrize("line", [19, 20, 21])
 def test_a_loop_that_is_refused(line: int, capsys: pytest.CaptureFixture[str]) -> None:
-    parts, errors = explained(capsys, f"f.c:{line}", "-Iinc", status=1)
-    assert list(parts) == ["f.c:19: kernel '_nomp_kernel_l19' is made of lines 19 to 21", LOOPS]
-    assert parts[LOOPS] == ["f.c:20: loop 'k': refused"]
+    parts, errors = explained(capsys, f"explained.c:{line}", "-Iinc", status=1)
+    assert list(parts) == ["explained.c:19: kernel '_nomp_kernel_l19' is made of lines 19 to 21", LOOPS]
+    assert parts[LOOPS] == ["explained.c:20: loop 'k': refused"]
     assert "'goto' cannot be in a kernel [N207]" in errors
 
 
@@ -142,8 +142,8 @@ def test_a_loop_in_a_header(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_places_without_a_loop(capsys: pytest.CaptureFixture[str], golden: Callable[[str, str], None]) -> None:
-    found = [explained(capsys, f"f.c:{line}", "-Iinc", status=1) for line in (4, 15, 999)]
-    found.append(explained(capsys, "plain.c:1", status=1))
+    found = [explained(capsys, f"explained.c:{line}", "-Iinc", status=1) for line in (4, 15, 999)]
+    found.append(explained(capsys, "nothing.c:1", status=1))
     assert all(parts == {} for parts, _ in found)
     golden("codes/N806.txt", "".join(errors for _, errors in found))
 
@@ -155,5 +155,5 @@ def test_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_device_that_is_not_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOMP_BACKEND", "none")
-    parts, errors = explained(capsys, "f.c:7", "-Iinc", status=1)
+    parts, errors = explained(capsys, "explained.c:7", "-Iinc", status=1)
     assert list(parts)[-1] == "schedule:" and "[N613]" in errors
