@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nomp.arithmetic import SIZES, Number, evaluate, is_launch_expr
+from nomp.arithmetic import SIZES, Number, bits, evaluate, is_launch_expr, is_signed
 from nomp.region import Binary, Const, Expr, Param, Region
 from nomp.walks import loads, walk
 
@@ -137,8 +137,13 @@ def _class_of(index: Expr) -> tuple[int, int]:
             return int(value), 0
         case Binary(op="+" | "-" as op, left=left, right=right):
             (one, first), (two, second) = _class_of(left), _class_of(right)
-            return one + two if op == "+" else one - two, gcd(first, second)
+            return one + two if op == "+" else one - two, gcd(first, second, _wrap(index.dtype))
         case Binary(op="*", left=Const(value=factor), right=other) | Binary("*", other, Const(factor)):
             rest, modulus = _class_of(other)
-            return rest * int(factor), abs(modulus * int(factor))
+            return rest * int(factor), gcd(modulus * int(factor), _wrap(index.dtype))
     return 0, 1
+
+
+def _wrap(dtype: str) -> int:
+    """After how much arithmetic in *dtype* begins anew; 0: signed arithmetic must not."""
+    return 0 if is_signed(dtype) else 1 << bits(dtype)

@@ -282,6 +282,18 @@ void f(int n, struct s *p, const int *list) {
     ]  # fmt: skip
 
 
+def test_subscripts_that_wrap_around_reach_more(tmp_path: Path) -> None:
+    """3 * 0x55555556 is 2 modulo 2**32, which is no multiple of 3."""
+    text = AXPY.replace("int i = 0", "unsigned i = 0").replace("a[i] += 1", "a[3 * (i + 0x55555556u)] = 1")
+    bench, a = Bench(region(tmp_path, text), nothing_of), np.zeros(10)
+    bench.update(a, TO)
+
+    def loop() -> None:
+        a[2] = 1
+
+    assert bench.difference(loop, n=ctypes.c_int(1), a=a)[0] == "'a[2]' is 0.0 on the device, 1.0 on the host"
+
+
 def test_a_kernel_that_writes_elsewhere(tmp_path: Path) -> None:
     """A store beyond what the loop reaches is found even if the loop's results are right."""
     text = AXPY.replace("a[i] += 1", "a[2 * i] += 1")
