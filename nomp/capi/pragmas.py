@@ -8,7 +8,6 @@ even beyond `finalize`.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +18,6 @@ from nomp.diagnostics import Diagnostic, NompError, Span, error, register_source
 from nomp.region import Region
 
 _params: dict[int, int] = {}
-_lock = threading.Lock()
 
 
 def update(file: bytes, line: int, name: bytes, section: tuple[int, int, int, int, int]) -> None:
@@ -56,7 +54,7 @@ def _declare(ffi: Any, embedded: Any) -> None:
     """Tell the session of *embedded*, once, even if several threads come to it at the same time."""
     from nomp.runtime import session
 
-    with _lock:
+    with session.lock:
         if embedded.id >= 0:
             return
         region = _read(ffi.string(embedded.json).decode())

@@ -45,7 +45,7 @@ class Session:
     """
 
     def __init__(self, compile: Compile | None = None, backends: Callable[[], Backends] = backend.registered) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()  # held while a loop runs on the host, too
         self._compile = compile
         self._backends = backends
         self._kernels: list[Kernel] = []
@@ -60,7 +60,7 @@ class Session:
 
         Errors: N601 started already, N611 and N613 to N615 for the device; it is then not started.
         """
-        with self._lock:
+        with self.lock:
             if self._context is not None:
                 step = "call init once, or finalize before the next init"
                 raise error("N601", "nomp is already initialized", help=step)
@@ -85,7 +85,7 @@ class Session:
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
     ) -> None:
         """See `AddressMap.update`; N602 before init."""
-        with self._lock:
+        with self.lock:
             if self._trials:
                 return  # in a function that a loop calls: the kernel has no such thing
             self._started(span).memory.update(address, start, end, unit, op, name, span)
@@ -95,7 +95,7 @@ class Session:
 
         Errors: N602 before init; with *eager* those of `pipeline.compile`, and N521.
         """
-        with self._lock:
+        with self.lock:
             kernel = Kernel(region)
             context = self._started(kernel.span)
             if eager and not region.clauses.jit:  # which values these have, only a launch tells
@@ -109,7 +109,7 @@ class Session:
         *has_loop*: the program can run the kernel's loop itself.  True: it is to do so now, and then to call `confirm`.
         Errors: N602 before init, N609 no such kernel, and those of `Kernel.run`.  Warns: N619.
         """
-        with self._lock:
+        with self.lock:
             known = 0 <= kernel < len(self._kernels)
             context = self._started(self._kernels[kernel].span if known else None)
             if not known:
@@ -132,7 +132,7 @@ class Session:
                 self._warn(kernel if has_loop else None, reason)
                 kernel.run(context, addresses)
                 return False
-        self._lock.acquire()
+        self.lock.acquire()
         self._trials.append(trial)
         return True
 
@@ -152,18 +152,18 @@ class Session:
             if trial is not None:
                 trial.confirm()
         finally:
-            self._lock.release()
+            self.lock.release()
 
     def sync(self) -> None:
         """Wait for all kernels and copies.  N602 before init."""
-        with self._lock, driver_errors("waiting for the device"):
+        with self.lock, driver_errors("waiting for the device"):
             if self._trials:
                 return
             self._started().device.sync()
 
     def finalize(self) -> None:
         """Wait, then release everything; `init` may follow.  N602 before init."""
-        with self._lock:
+        with self.lock:
             context = self._started()
             self._context = None
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
@@ -219,6 +219,7 @@ def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
 
 _session = Session()
 
+lock = _session.lock
 init = _session.init
 started = _session.started
 device = _session.device

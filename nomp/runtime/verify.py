@@ -54,8 +54,10 @@ class Trial:
             self._initial[stretch] = initial = _current(stretch, device)
             if allowed == "r":
                 self._fixed.add(stretch)
-                if not np.array_equal(initial[stretch.touched], _on_host(stretch)[stretch.touched]):
-                    raise Unverifiable(f"'{stretch.name}' is read-only on the host, and not the same on the device")
+                same = np.array_equal(initial[stretch.touched], _on_host(stretch)[stretch.touched])
+                if not same or any(elements.param.writes for elements in stretch.elements):
+                    why = "written by the loop" if same else "not the same on the device"
+                    raise Unverifiable(f"'{stretch.name}' is read-only on the host, and {why}")
 
     def swap(self, device: Device) -> None:
         """Keep what the launch made, and let the program's memory be what the loop is to start from."""

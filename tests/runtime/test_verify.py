@@ -393,6 +393,15 @@ def test_memory_that_the_host_has_not(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "warning: kernel 'k' is not verified: the host has no memory of its own where 'a' is mapped" in shown
 
 
+def test_memory_that_the_loop_must_not_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    array, protect = mapped_array(1)
+    bench = Bench(region(tmp_path, AXPY), plus_one)
+    bench.update(array, TO)
+    protect(1)
+    bench.run(lambda: pytest.fail("the loop must not run"), n=N, a=array)
+    assert "'a' is read-only on the host, and written by the loop" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("stale", [False, True])
 def test_memory_that_the_host_can_only_read(stale: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     array, protect = mapped_array(1)
