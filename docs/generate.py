@@ -27,6 +27,20 @@ or a line under `[tool.nomp]` in the nearest `pyproject.toml`. The environment w
 file.
 
 {config.markdown_table().strip()}
+
+## Verifying kernels
+
+With `verify` every launch of a pragma's kernel is checked against the program: the loop, which `nomp cc` has left in
+the program, runs on the host too, from the data that the device holds, and both results are compared [N618].
+
+```sh
+NOMP_VERIFY=1 ./program
+```
+
+The program notices nothing: its arrays and variables are afterwards what the launch has made them, also those that are
+stale on the host because their data live on the device. A launch takes as long as the loop on the host and the copying
+of its arrays, and others wait for it. Other threads must leave the arrays of a running launch alone, even on the host.
+Kernels of `nomp_jit` have no loop in the program and are not verified, which is said [N619].
 """
 
 

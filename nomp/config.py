@@ -108,6 +108,10 @@ class Settings:
     cache_dir: Path | None = field(
         default=None, metadata=_row(FOLDER, "for the kernel cache; accepted and not used yet", "none")
     )
+    verify: bool = field(
+        default=False,
+        metadata=_row(SWITCH, "run each annotated loop on the host as well and compare the results (N618)", "0"),
+    )
     warnings: tuple[Diagnostic, ...] = ()
 
 

@@ -82,9 +82,10 @@ def emit_loopy(region: Region, dialect: str = "opencl") -> str:
     return show(lower(region, _USUAL, dialect, for_script=True).kernel)
 
 
-def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> str:
-    """The source for *device*, with its scripts applied and jit parameters left open."""
-    return compile(region, device, {}, _USUAL, settings)[0].text
+def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> tuple[str, tuple[Diagnostic, ...]]:
+    """The source for *device*, with its scripts applied and jit parameters left open, and `compile`'s warnings."""
+    source, diagnostics = compile(region, device, {}, _USUAL, settings)
+    return source.text, diagnostics
 
 
 def _scripted(

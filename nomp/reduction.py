@@ -100,8 +100,8 @@ def _in_lanes(
     share: For, private: Mapping[str, Var], ops: Mapping[str, str], lanes: int, unique: Callable[[str], str]
 ) -> tuple[Stmt, ...]:
     """*share* with *lanes* accumulators for each of *private*, which compilers make vectors of."""
-    floats = all(is_float(own.dtype) for own in private.values())
-    if not floats or any(isinstance(s, For | While) for s in walk(share.body)) or any(jumps.own(share.body)):
+    fit = all(is_float(own.dtype) and ops[name] not in ("&&", "||") for name, own in private.items())
+    if not fit or any(isinstance(s, For | While) for s in walk(share.body)) or any(jumps.own(share.body)):
         return (share,)
     rows = {own.name: unique(f"{own.name}_lanes") for own in private.values()}
     at, lane, first, last = (Var(unique(name), INDEX) for name in ("_at", "_lane", "_lane", "_lane"))

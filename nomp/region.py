@@ -260,7 +260,8 @@ class Param:
     *host* is the C expression in the host program, which is evaluated once a launch: an address, but for a ``scalar``
     its value, unless what the region writes may be the same variable: then it is ``&(variable)``.
     *record*: the array of structs, as the host program names it, of which an ``array`` is one member: no two members of
-    one array of structs share memory.
+    one array of structs share memory.  *grid* then says where the member is: 1 and the bytes of a struct, and then, for
+    each of its own dimensions and those of arrays of structs inside, how many there are, and how many bytes apart.
     """
 
     name: str
@@ -273,12 +274,14 @@ class Param:
     writes: bool = False
     place: Place = NOWHERE
     record: str = ""
+    grid: tuple[tuple[int, int], ...] = ()
 
     @property
     def variable(self) -> str:
         """What the program calls it: *host* without the address-of, ``p[].v`` for a member of an array of structs."""
         if self.record:
-            return re.sub(r"(\[0\])+$", "", self.host[1:].replace(f"({self.record})[0]", f"{self.record}[]", 1))
+            named = re.sub(r"(\[0\])+$", "", self.host[1:].replace(f"({self.record})[0]", f"{self.record}[]", 1))
+            return re.sub(r"^\((.*)\)$", r"\1", named)
         return self.host[2:-1] if self.host.startswith("&(") else self.host
 
 

@@ -35,7 +35,7 @@ def register(ffi: Any, lib: Any) -> None:
     global _ffi, _lib
     _ffi, _lib = ffi, lib
     api = (_init, _update, _jit, _run, _sync, _finalize)
-    of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_sync, _pragma_finalize)
+    of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_confirm, _pragma_sync, _pragma_finalize)
     for function, report in [*((f, _record) for f in api), *((f, _print) for f in of_pragmas)]:
         ffi.def_extern(name=f"nomp_py{function.__name__}", error=1)(_guarded(function, report))
 
@@ -180,8 +180,12 @@ def _pragma_update(address: int, start: int, end: int, unit: int, op: int, name:
     pragmas.update(_ffi.string(file), line, _ffi.string(name), (address, start, end, unit, op))
 
 
-def _pragma_run(region: Any, addresses: Any) -> None:
-    pragmas.run(_ffi, region, addresses)
+def _pragma_run(region: Any, addresses: Any, verify: Any) -> None:
+    verify[0] = pragmas.run(_ffi, region, addresses)
+
+
+def _pragma_confirm() -> None:
+    pragmas.confirm()
 
 
 def _pragma_sync(file: Any, line: int) -> None:

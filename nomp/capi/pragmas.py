@@ -8,7 +8,6 @@ even beyond `finalize`.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +18,6 @@ from nomp.diagnostics import Diagnostic, NompError, Span, error, register_source
 from nomp.region import Region
 
 _params: dict[int, int] = {}
-_lock = threading.Lock()
 
 
 def update(file: bytes, line: int, name: bytes, section: tuple[int, int, int, int, int]) -> None:
@@ -31,22 +29,32 @@ def update(file: bytes, line: int, name: bytes, section: tuple[int, int, int, in
         session.update(*section, name=text)
 
 
-def run(ffi: Any, region: Any, addresses: Any) -> None:
-    """Run the ``struct nomp_region`` *region*; its id is -1 until the session knows it."""
+def run(ffi: Any, region: Any, addresses: Any) -> bool:
+    """Run the ``struct nomp_region`` *region*; its id is -1 until the session knows it.
+
+    True: the program is to run the loop too, and then to call `confirm`.
+    """
     from nomp.runtime import session
 
     with located(ffi.string(region.file), region.line):
         if region.id < 0:
             _declare(ffi, region)
         count = _params[region.id]
-        session.run(region.id, ffi.unpack(addresses, count) if count else ())
+        return session.run(region.id, ffi.unpack(addresses, count) if count else (), has_loop=True)
+
+
+def confirm() -> None:
+    """The program has run the loop of the region that it ran last."""
+    from nomp.runtime import session
+
+    session.confirm()
 
 
 def _declare(ffi: Any, embedded: Any) -> None:
     """Tell the session of *embedded*, once, even if several threads come to it at the same time."""
     from nomp.runtime import session
 
-    with _lock:
+    with session.lock:
         if embedded.id >= 0:
             return
         region = _read(ffi.string(embedded.json).decode())

@@ -209,4 +209,4 @@ def _library_words(command: Command, needed: bool) -> list[str]:
     if not library.built():
         return []
     language = ["-x", "none"] if command.has("-x") else []
-    return [*language, *library.link_words("-Wl,--push-state,--as-needed", "-lnomp", "-Wl,--pop-state")]
+    return [*language, *library.link_words("-Wl,--push-state,--as-needed", "-Wl,--pop-state")]

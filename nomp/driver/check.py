@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from nomp.dependence import Verdict, reason, verdicts
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.driver import host, options, report, units
 from nomp.driver.options import Item
-from nomp.frontend.clang import Refused
+from nomp.frontend.clang import Refused, SourceFile
 from nomp.region import Region
 
 _DESCRIPTION = """Judge the annotated loops of C files without running them: what cannot be compiled, and which loops
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class Judged:
     """A region: *loops* are its loops with their lines and, unless it is *refused*, the verdicts on them."""
 
     file: str
@@ -58,52 +58,65 @@ class _Judged:
     diagnostics: tuple[Diagnostic, ...]
     region: Region | None = None
 
+    def lines(self) -> Iterator[str]:
+        """A line of text for each loop."""
+        for name, line, verdict in self.loops:
+            said = f"{verdict.parallel}: {reason(self.region, verdict)}" if self.region and verdict else "refused"
+            yield f"{self.file}:{line}: loop '{name}': {said}"
 
-def _judged(sources: units.Sources, item: Item) -> list[_Judged]:
+
+def _judged(sources: units.Sources, item: Item) -> list[Judged]:
     """The regions of *item*, by line; what is wrong with the file itself is a region without loops."""
     try:
-        if item.language not in ("c", "c-header"):
-            raise error("N503", f"'{item.value}' is no C file", help="name a C file, or a header")
-        files, refused = sources.survey(replace(item, language="c"))
-        if not files and not sources.is_readable(item):
-            raise error("N201", f"'{item.value}' cannot be preprocessed", help="see the compiler's message")
+        files, refused = read(sources, item)
     except NompError as refusal:
-        return [_Judged(item.value, 0, "", (), refusal.diagnostics)]
-    found = [*map(_judge, units.region_list(files)), *map(_refused, refused)]
+        return [Judged(item.value, 0, "", (), refusal.diagnostics)]
+    found = [*map(judge, units.region_list(files)), *map(judge_refused, refused)]
     return sorted(found, key=lambda judged: (judged.file, judged.line))
 
 
-def _judge(region: Region) -> _Judged:
+def read(sources: units.Sources, item: Item) -> tuple[tuple[SourceFile, ...], tuple[Refused, ...]]:
+    """What of the C file or header *item* can be translated, and what cannot.  `NompError` if it cannot be read."""
+    if item.language not in ("c", "c-header"):
+        raise error("N503", f"'{item.value}' is no C file", help="name a C file, or a header")
+    files, refused = sources.survey(replace(item, language="c"))
+    if not files and not refused and not sources.is_readable(item):
+        raise error("N201", f"'{item.value}' cannot be preprocessed", help="see the compiler's message")
+    return files, refused
+
+
+def judge(region: Region) -> Judged:
+    """The verdicts on *region*'s loops, and what is wrong with it."""
     try:
         problems: tuple[Diagnostic, ...] = tuple(units.check([region]))
     except NompError as problem:
         problems = problem.diagnostics
     loops = tuple((v.loop.iname, region.span(v.loop.place).line, v) for v in verdicts(region))
-    return _Judged(region.file, region.line, region.name, loops, problems, region)
+    return Judged(region.file, region.line, region.name, loops, problems, region)
 
 
-def _refused(refused: Refused) -> _Judged:
+def judge_refused(refused: Refused) -> Judged:
+    """The loops of a region that cannot be translated, and why not."""
     loops = tuple((name, line, None) for name, line in refused.loops)
-    return _Judged(refused.file, refused.line, f"_nomp_kernel_l{refused.line}", loops, refused.diagnostics)
+    return Judged(refused.file, refused.line, f"_nomp_kernel_l{refused.line}", loops, refused.diagnostics)
 
 
-def _show(found: Iterable[_Judged]) -> None:
+def _show(found: Iterable[Judged]) -> None:
     """The verdicts on stdout, the diagnostics on stderr."""
     for judged in found:
         report.show(judged.diagnostics)
-        for name, line, verdict in judged.loops:
-            said = f"{verdict.parallel}: {reason(judged.region, verdict)}" if judged.region and verdict else "refused"
-            print(f"{judged.file}:{line}: loop '{name}': {said}", flush=True)
+        for line in judged.lines():
+            print(line, flush=True)
 
 
 # ------------------------------------------------------------------------------------------------------------ JSON
 
 
-def _file_json(path: str, found: Sequence[_Judged]) -> dict[str, Any]:
+def _file_json(path: str, found: Sequence[Judged]) -> dict[str, Any]:
     return {"file": path, "regions": [_region_json(judged) for judged in found]}
 
 
-def _region_json(judged: _Judged) -> dict[str, Any]:
+def _region_json(judged: Judged) -> dict[str, Any]:
     errors = [problem.code for problem in judged.diagnostics if problem.severity == "error"]
     verdict = "ok" if not errors else "error" if any(code.startswith("N1") for code in errors) else "refused"
     return {

@@ -20,7 +20,7 @@ from nomp.driver import report
 VERBS = {
     "cc": "compile C with nomp's pragmas: a drop-in for the C compiler",
     "check": "what is refused in C files, and which loops have independent iterations",
-    "explain": "what a diagnostic's code means",
+    "explain": "what a diagnostic's code means, or what is done with a loop",
     "devices": "every backend and device, with PASS or the reason it cannot be used",
     "config": "flags for build systems, and the table of settings",
 }

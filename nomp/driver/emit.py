@@ -5,7 +5,8 @@ the file that the host compiler compiles.  Called by `cc`; ``nomp cc --emit c`` 
 
 Every line of the original stays on its line: what is put in is one line long, and the line breaks of what it replaces
 follow it.  One ``#line`` at the top is then enough for host errors, debuggers and ``__LINE__``.  An annotated loop
-stays in the file too, under ``if (0)``: the host compiler still checks it, and what only the loop uses counts as used.
+stays in the file too, after the call that launches it, for the case that this asks for it (NOMP_VERIFY=1): so the host
+compiler checks it, in its own scope, and what only the loop uses counts as used.
 """
 
 from __future__ import annotations
@@ -79,13 +80,13 @@ def _updates(update: Update, place: str) -> Iterator[str]:
 
 
 def _loop(text: bytes, directive: Directive, region: Region) -> bytes:
-    """The block that launches *region*, with the loop's own text in it, dead."""
+    """The block that launches *region*, with the loop's own text in it, which the call may ask for."""
     loop = loop_offset(text, region)
-    parts = (_region(region), *_arguments(region.params), "nomp_pragma_run(&__nomp_region, __nomp_args);")
+    parts = (_region(region), *_arguments(region.params), "if (nomp_pragma_run(&__nomp_region, __nomp_args)) {")
     breaks = text.count(b"\n", directive.begin, loop)
     column = loop - text.rfind(b"\n", 0, loop) - 1
     gap = b"\n" * breaks + b" " * column if breaks else b""
-    return f"{{ {' '.join(parts)} if (0) {{ ".encode() + gap + text[loop : directive.end] + b" } }"
+    return f"{{ {' '.join(parts)} ".encode() + gap + text[loop : directive.end] + b" nomp_pragma_confirm(); } }"
 
 
 def loop_offset(text: bytes, region: Region) -> int:

@@ -1,4 +1,4 @@
-"""``nomp explain``: the page of a diagnostic's code.
+"""``nomp explain``: the page of a diagnostic's code, or (`explain_region`) what is done with a loop.
 
 In: a code, as it stands in brackets at the end of a message.  Out: its page of ``nomp/codes``, in Markdown.
 """
@@ -6,17 +6,27 @@ In: a code, as it stands in brackets at the end of a message.  Out: its page of 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from importlib import resources
 
 from nomp.diagnostics import did_you_mean, error
 
-_DESCRIPTION = "Explains what a diagnostic's code means, with an example.  Without a code: lists all of them."
+_DESCRIPTION = """Explains what a diagnostic's code means, with an example; without a code: lists all of them. With a
+place instead: what is done with the annotated loop there, and why. Options after the place (-I, -D, -std=...) are the
+C compiler's."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the page of a code, or the list of codes."""
-    parser = argparse.ArgumentParser(prog="nomp explain", description=_DESCRIPTION)
+    """Print the page of a code, the list of codes, or what is done with a loop; the exit status."""
+    place = re.fullmatch(r"(.+?):(\d+)(:\d+)?:?", arguments[0]) if arguments else None
+    if place:
+        from nomp.driver import explain_region
+
+        return explain_region.explain(place[1], int(place[2]), arguments[1:])
+    parser = argparse.ArgumentParser(
+        prog="nomp explain", usage="%(prog)s [CODE | FILE:LINE [OPTION ...]]", description=_DESCRIPTION
+    )
     parser.add_argument("code", nargs="?", metavar="CODE", help="what stands in brackets in a message, as in N101")
     code = parser.parse_args(arguments).code
     titles = "\n".join(f"{code}: {title(code)}" for code in all_codes()) if code is None else ""

@@ -17,6 +17,10 @@ def require() -> None:
         raise error("N504", f"libnomp.so is not in {capi.LIBRARY}", help="build it: python -m nomp.capi.build")
 
 
-def link_words(*name: str) -> list[str]:
-    """Link with libnomp, here and where the program runs; *name* may say it in more words than ``-lnomp``."""
-    return [f"-L{capi.LIBRARY}", *(name or ("-lnomp",)), f"-Wl,-rpath,{capi.LIBRARY}"]
+def link_words(before: str = "", after: str = "") -> list[str]:
+    """Link with libnomp, here and where the program runs, and with libm, whose functions the loops may call.
+
+    *before* and *after* are a word to put before and after the libraries.
+    """
+    libraries = [word for word in (before, "-lnomp", "-lm", after) if word]
+    return [f"-L{capi.LIBRARY}", *libraries, f"-Wl,-rpath,{capi.LIBRARY}"]

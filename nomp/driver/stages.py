@@ -70,7 +70,7 @@ def _source(files: Sequence[SourceFile]) -> Iterator[str]:
     settings = config.load()
     device = open_device(settings, backend.registered())
     for region in region_list(files):
-        yield pipeline.emit_source(region, device.info, settings)
+        yield pipeline.emit_source(region, device.info, settings)[0]
     device.close()
 
 

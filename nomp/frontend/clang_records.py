@@ -7,7 +7,7 @@ Raises N210 and N211.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from clang.cindex import CursorKind
@@ -114,9 +114,19 @@ def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int, 
         kind = "table" if is_table(spot.root, layout) else "array"
         unique = ctx.names.unique(name)
         ctx.params[key] = Param(unique, dtype, kind, host, (extent,), place=ctx.place(cursor),  # type: ignore[arg-type]
-                                record=spot.root.host)  # fmt: skip
+                                record=spot.root.host, grid=tuple(_grid(spot)))  # fmt: skip
         ctx.fields[key] = spot.fields[-1]
     return ctx.params[key]
+
+
+def _grid(spot: Spot) -> Iterator[tuple[int, int]]:
+    """`Param.grid` of the member that *spot* is."""
+    yield 1, layout_of(spot.root.type).element.get_size()
+    for field in spot.fields:
+        type_ = field.type.get_canonical()
+        while is_array(type_):
+            type_, count = type_.element_type.get_canonical(), type_.element_count
+            yield count, type_.get_size()
 
 
 # ------------------------------------------------------------------------------------------------ lvalues to spots

@@ -54,18 +54,18 @@ class Cell(Held):
         """Fill the buffer: with the operator's identity, or from the host *element*'s device copy, or from itself."""
         if self._start is not None:
             device.copy_to(self._buffer, 0, ctypes.addressof(self._start), self._size)
-        elif (place := self._mapped(memory, element)) is not None:
+        elif (place := self.mapped(memory, element)) is not None:
             device.copy(self._buffer, 0, *place, self._size)
         else:
             device.copy_to(self._buffer, 0, element, self._size)
 
     def store(self, device: Device, memory: AddressMap, element: int) -> None:
         """Bring the result to the host *element*, and to its device copy if there is one; waits for the kernels."""
-        if (place := self._mapped(memory, element)) is not None:
+        if (place := self.mapped(memory, element)) is not None:
             device.copy(*place, self._buffer, 0, self._size)
         device.copy_from(self._buffer, 0, element, self._size)
 
-    def _mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
+    def mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
         """The buffer and the byte in it that hold *element* on the device."""
         entry = memory.containing(element, element + self._size)
         return (entry.buffer, element - entry.start) if entry else None

@@ -25,10 +25,12 @@ from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import CODES, Cell
+from nomp.runtime.elements import Stretch
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
 from nomp.runtime.tables import Table
+from nomp.runtime.verify import Trial
 
 if TYPE_CHECKING:
     from nomp.legality import Watch
@@ -61,10 +63,13 @@ class Scalar:
 class Plan:
     """What to do for certain scalars, pointers and maps.
 
-    *cells* are byte offsets from their parameters' addresses, *counters* the bytes to write at addresses by position,
-    *tables* the positions of the constant tables that nobody has mapped.  *used* is what the launches use of arrays,
-    *apart* the last addresses for which no single variable was found to overlap with anything.
+    *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters*
+    the bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
+    *used* is what the launches use of arrays, *apart* the last addresses for which no single variable was found to
+    overlap with anything.
     """
+
+    entries: tuple[Entry | None, ...]
 
     launches: tuple[Ready, ...] = ()
     cells: tuple[int, ...] = ()
@@ -118,6 +123,25 @@ class Kernel:
         N617 for a counter that wraps around, N309 and N403 for a schedule that is wrong for the scalars, N521 and the
         pipeline's for the first launch of a variant, N611.
         """
+        plan = self._plan(context, addresses)
+        self._carry_out(context, plan, addresses)
+
+    def attempt(self, context: Context, addresses: Sequence[int]) -> Trial:
+        """The same; then the host's memory is what the loop is to start from, for the program to run it there.
+
+        Raises also `Unverifiable`, before anything is launched.
+        """
+        plan = self._plan(context, addresses)
+        stretches = [*self._mapped(plan, addresses), *self._singles(context, plan, addresses)]
+        trial = Trial(self.region, self._values(self._read(addresses)), stretches)
+        with driver_errors(self._launching, self.span):
+            trial.begin(context.device)
+        self._carry_out(context, plan, addresses)
+        with driver_errors(self._launching, self.span):
+            trial.swap(context.device)
+        return trial
+
+    def _plan(self, context: Context, addresses: Sequence[int]) -> Plan:
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
         find, ending = context.memory.find, context.memory.ending
@@ -125,6 +149,9 @@ class Kernel:
         plan = self._plans.get(situation) or self._planned(context, situation)
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)
+        return plan
+
+    def _carry_out(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
         with driver_errors(self._launching, self.span):
             self._launch(context, plan, addresses)
         for position, value in plan.counters:
@@ -161,6 +188,25 @@ class Kernel:
             launch.launch()
         for cell, element in zip(self._cells, elements, strict=True):
             cell.store(device, memory, element)
+
+    def _mapped(self, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
+        """What is mapped of the arrays that the kernel uses, each stretch of it once."""
+        places: dict[Entry, dict[str, int]] = {}
+        for (position, param), entry in zip(self._arrays, plan.entries, strict=True):
+            if entry is not None and (param.reads or param.writes):
+                places.setdefault(entry, {})[param.name] = addresses[position]
+        for entry, params in places.items():
+            yield Stretch(self.region, entry.start, entry.end, params, entry.buffer)
+
+    def _singles(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
+        """The variables and single elements that the kernel writes, and counters."""
+        for cell, offset in zip(self._cells, plan.cells, strict=True):
+            start, name = addresses[cell.position] + offset, cell.param.name
+            buffer, place = cell.mapped(context.memory, start) or (None, 0)
+            yield Stretch(self.region, start, start + SIZES[cell.param.dtype], {name: start}, buffer, place)
+        for position, param in self._counters:
+            start = addresses[position]
+            yield Stretch(self.region, start, start + SIZES[param.dtype], {param.name: start})
 
     def compile(self, context: Context, scalars: Mapping[str, Number], variant: Variant) -> Program:
         """The compiled *variant* for the jit values among *scalars*."""
@@ -215,7 +261,7 @@ class Kernel:
             message = f"the bounds of kernel '{self.region.name}' divide by zero, or a step is zero"
             raise error("N612", message, self.span, help=f"the values are {_listed(scalars)}") from reason
         unmapped = tuple(i for (i, _), e in zip(self._arrays, entries, strict=True) if e is None and i in self._tables)
-        return Plan(launches, cells, counters, unmapped if launches else (), used)
+        return Plan(tuple(entries), launches, cells, counters, unmapped if launches else (), used)
 
     def _final_counters(self, scalars: Mapping[str, Number]) -> Iterator[tuple[int, bytes]]:
         final = ranges.final_counters(self.region, scalars) if self._counters else {}

@@ -26,6 +26,7 @@ from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.memory import AddressMap
+from nomp.runtime.verify import Trial, Unverifiable
 
 Compile = Callable[
     [Region, DeviceInfo, Mapping[str, Number], Variant, Settings], tuple[DeviceSource, tuple[Diagnostic, ...]]
@@ -44,11 +45,14 @@ class Session:
     """
 
     def __init__(self, compile: Compile | None = None, backends: Callable[[], Backends] = backend.registered) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()  # held while a loop runs on the host, too
         self._compile = compile
         self._backends = backends
         self._kernels: list[Kernel] = []
         self._context: Context | None = None
+        self._trials: list[Trial | None] = []  # the innermost last; None for a loop inside another one's
+        self._settings = Settings()
+        self._warned: set[Kernel | None] = set()
         self._owner = 0  # the process that has the device: its threads are not there after fork
 
     def init(self, settings: Settings) -> None:
@@ -56,13 +60,14 @@ class Session:
 
         Errors: N601 started already, N611 and N613 to N615 for the device; it is then not started.
         """
-        with self._lock:
+        with self.lock:
             if self._context is not None:
                 step = "call init once, or finalize before the next init"
                 raise error("N601", "nomp is already initialized", help=step)
             _show(settings.warnings, settings)
             device = open_device(settings, self._backends())
             self._owner = os.getpid()
+            self._settings = settings
             self._context = Context(
                 device, AddressMap(device), self._compiler(device.info, settings), _judge(settings)
             )  # fmt: skip
@@ -80,7 +85,9 @@ class Session:
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
     ) -> None:
         """See `AddressMap.update`; N602 before init."""
-        with self._lock:
+        with self.lock:
+            if self._trials:
+                return  # in a function that a loop calls: the kernel has no such thing
             self._started(span).memory.update(address, start, end, unit, op, name, span)
 
     def declare(self, region: Region, eager: bool = False) -> int:
@@ -88,7 +95,7 @@ class Session:
 
         Errors: N602 before init; with *eager* those of `pipeline.compile`, and N521.
         """
-        with self._lock:
+        with self.lock:
             kernel = Kernel(region)
             context = self._started(kernel.span)
             if eager and not region.clauses.jit:  # which values these have, only a launch tells
@@ -96,27 +103,67 @@ class Session:
             self._kernels.append(kernel)
             return len(self._kernels) - 1
 
-    def run(self, kernel: int, addresses: Sequence[int]) -> None:
+    def run(self, kernel: int, addresses: Sequence[int], has_loop: bool = False) -> bool:
         """Launch: one host address for each parameter.
 
-        Errors: N602 before init, N609 no such kernel, and those of `Kernel.run`.
+        *has_loop*: the program can run the kernel's loop itself.  True: it is to do so now, and then to call `confirm`.
+        Errors: N602 before init, N609 no such kernel, and those of `Kernel.run`.  Warns: N619.
         """
-        with self._lock:
+        with self.lock:
             known = 0 <= kernel < len(self._kernels)
             context = self._started(self._kernels[kernel].span if known else None)
             if not known:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
-            self._kernels[kernel].run(context, addresses)
+            if not self._settings.verify:
+                self._kernels[kernel].run(context, addresses)
+                return False
+            return self._attempt(context, self._kernels[kernel], addresses, has_loop)
+
+    def _attempt(self, context: Context, kernel: Kernel, addresses: Sequence[int], has_loop: bool) -> bool:
+        """`run`, to be verified if that is possible.  The lock is held until the program calls `confirm`."""
+        trial = None
+        if not self._trials:
+            try:
+                if not has_loop:
+                    raise Unverifiable("kernels of nomp_jit have no loop in the program")
+                trial = kernel.attempt(context, addresses)
+            except Unverifiable as reason:
+                self._warn(kernel if has_loop else None, reason)
+                kernel.run(context, addresses)
+                return False
+        self.lock.acquire()
+        self._trials.append(trial)
+        return True
+
+    def _warn(self, kernel: Kernel | None, reason: Unverifiable) -> None:
+        """Say once that *kernel*, or (None) those of the C API, are not verified."""
+        if kernel not in self._warned:
+            self._warned.add(kernel)
+            what = f"kernel '{kernel.region.name}' is not verified" if kernel else "NOMP_VERIFY has no effect here"
+            step = "leave the host the memory of what is mapped" if kernel else "write the loop under a pragma instead"
+            span = kernel.span if kernel else None
+            _show([Diagnostic("N619", f"{what}: {reason}", span, "warning", help=step)], self._settings)
+
+    def confirm(self) -> None:
+        """The program has run the loop of its last `run`.  Raises N618 if the kernel had made something else."""
+        trial = self._trials.pop()
+        try:
+            if trial is not None:
+                trial.confirm()
+        finally:
+            self.lock.release()
 
     def sync(self) -> None:
         """Wait for all kernels and copies.  N602 before init."""
-        with self._lock, driver_errors("waiting for the device"):
+        with self.lock, driver_errors("waiting for the device"):
+            if self._trials:
+                return
             self._started().device.sync()
 
     def finalize(self) -> None:
         """Wait, then release everything; `init` may follow.  N602 before init."""
-        with self._lock:
+        with self.lock:
             context = self._started()
             self._context = None
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
@@ -172,12 +219,14 @@ def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
 
 _session = Session()
 
+lock = _session.lock
 init = _session.init
 started = _session.started
 device = _session.device
 update = _session.update
 declare = _session.declare
 run = _session.run
+confirm = _session.confirm
 sync = _session.sync
 finalize = _session.finalize
 

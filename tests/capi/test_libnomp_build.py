@@ -55,7 +55,7 @@ def test_exports_are_the_headers_functions() -> None:
     names = {line.split()[-1] for line in listing.stdout.splitlines()}
     both = {"init", "update", "run", "sync", "finalize"}
     api = both | {"jit", "get_err_str", "get_err_no", "finalize_excluding_interpreter", "copy_env"}
-    assert names == {f"nomp_{name}" for name in api} | {f"nomp_pragma_{name}" for name in both}
+    assert names == {f"nomp_{name}" for name in api} | {f"nomp_pragma_{name}" for name in both | {"confirm"}}
 
 
 def test_pkg_config_file_is_relative_to_itself(tmp_path: Path) -> None:

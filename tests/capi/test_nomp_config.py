@@ -20,7 +20,7 @@ def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_flags_may_be_combined(capsys: pytest.CaptureFixture[str]) -> None:
-    libs = f"-L{LIBRARY} -lnomp -Wl,-rpath,{LIBRARY}"
+    libs = f"-L{LIBRARY} -lnomp -lm -Wl,-rpath,{LIBRARY}"
     assert output(capsys, "--cflags") == f"-I{INCLUDE}\n"
     assert output(capsys, "--libs") == f"{libs}\n"
     assert output(capsys, "--libs", "--cflags") == f"-I{INCLUDE} {libs}\n"

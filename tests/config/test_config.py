@@ -32,24 +32,24 @@ def test_defaults() -> None:
     assert (settings.backend, settings.platform, settings.device, settings.verbose) == ("auto", 0, 0, 2)
     assert (settings.profile, settings.on_error, settings.debug) == (0, "exit", False)
     assert (settings.scripts_dir, settings.annotations_script, settings.install_dir) == (None, "", None)
-    assert settings.cache_dir is None
+    assert (settings.cache_dir, settings.verify) == (None, False)
     assert settings.warnings == ()
 
 
 def test_every_setting_from_the_environment() -> None:
     settings = of(NOMP_BACKEND="OpenCL", NOMP_PLATFORM="1", NOMP_DEVICE="2", NOMP_VERBOSE="3", NOMP_PROFILE="1",
                   NOMP_SCRIPTS_DIR="/s", NOMP_ANNOTATIONS_SCRIPT="sem", NOMP_INSTALL_DIR="/i", NOMP_ON_ERROR="continue",
-                  NOMP_DEBUG="1", NOMP_LEGALITY="warn", NOMP_CACHE_DIR="/c")  # fmt: skip
+                  NOMP_DEBUG="1", NOMP_LEGALITY="warn", NOMP_CACHE_DIR="/c", NOMP_VERIFY="1")  # fmt: skip
     assert settings == Settings("opencl", 1, 2, 3, 1, Path("/s"), "sem", Path("/i"), "continue", True, "warn",
-                                Path("/c"))  # fmt: skip
+                                Path("/c"), True)  # fmt: skip
 
 
 def test_every_setting_from_the_command_line() -> None:
     settings = of("--nomp-backend", "CUDA", "--nomp-platform", "1", "--nomp-device", "2", "--nomp-verbose", "0",
                   "--nomp-profile", "3", "--nomp-scripts-dir", "s", "--nomp-annotations-script", "sem",
                   "--nomp-install-dir", "i", "--nomp-on-error", "exit", "--nomp-debug", "no",
-                  "--nomp-legality", "off", "--nomp-cache-dir", "c")  # fmt: skip
-    assert settings == Settings("cuda", 1, 2, 0, 3, Path("s"), "sem", Path("i"), "exit", False, "off", Path("c"))
+                  "--nomp-legality", "off", "--nomp-cache-dir", "c", "--nomp-verify", "on")  # fmt: skip
+    assert settings == Settings("cuda", 1, 2, 0, 3, Path("s"), "sem", Path("i"), "exit", False, "off", Path("c"), True)
 
 
 def test_the_environment_wins_over_the_command_line_over_pyproject(tmp_path: Path) -> None:

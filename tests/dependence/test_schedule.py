@@ -12,7 +12,7 @@ from nomp.arithmetic import evaluate
 from nomp.dependence import verdicts
 from nomp.frontend.clang import parse
 from nomp.region import Assign, Clauses, Const, Expr, For, If, Load, Param, Region, Var
-from nomp.schedule import LIGHT, is_parallel, shares
+from nomp.schedule import LIGHT, divided_loops, parts
 
 N, COUNTER, ZERO = Var("n", "int64"), Var("i", "int64"), Const(0, "int64")
 PARAMS = (Param("n", "int64"), Param("a", "float64", "array", shape=(None,), writes=True),
@@ -40,8 +40,7 @@ def region(index: Expr = COUNTER, upper: Expr = N, step: int = 1, *, nested: boo
     ],
 )
 def test_which_regions_are_divided(made: Region, expected: bool) -> None:
-    assert is_parallel(made) is expected
-    assert (shares(made, 64) is not None) is expected
+    assert bool(divided_loops(made)) is bool(parts(made, 64)) is expected
 
 
 def test_an_outer_scalar_is_shared_unless_the_front_end_made_it_private(tmp_path: Path) -> None:
@@ -51,14 +50,13 @@ def test_an_outer_scalar_is_shared_unless_the_front_end_made_it_private(tmp_path
         file.write_text(f"void f(int n, double *a, const double *b, double t) {{\n{text}}}\n")
         (source,) = parse(str(file), [])
         found = source.directives[0].region
-        assert found is not None and is_parallel(found) is expected
+        assert found is not None and bool(divided_loops(found)) is expected
         assert [v.parallel for v in verdicts(found)] == ["yes"]
 
 
 @given(st.integers(-3, 20_000), st.integers(1, 7), st.integers(1, 100), st.booleans())
 def test_shares_are_all_iterations_once(n: int, step: int, most: int, nested: bool) -> None:
-    made = shares(region(step=step, nested=nested), most)
-    assert made is not None
+    (made,) = parts(region(step=step, nested=nested), most)
     values = {name: int(evaluate(expr, {"n": n})) for name, expr in made.derived.items()}
     items, share, trips = values["_items"], values["_share"], values["_trips"]
     assert trips == len(range(0, n, step))

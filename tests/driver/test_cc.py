@@ -57,6 +57,14 @@ def test_a_program_without_pragmas_does_not_depend_on_libnomp(project: Path) -> 
     assert subprocess.run(["./app"], check=False).returncode == 3
 
 
+def test_loops_may_call_libm_though_nothing_is_said_of_it(project: Path) -> None:
+    """A kernel has its own functions, but the loop, which NOMP_VERIFY=1 runs on the host, needs the library's."""
+    text = "#include <math.h>\n" + FOO.replace("2 * i", "sin(exp(n))")
+    (project / "foo.c").write_text(text)
+    assert nomp_cc("-O0 foo.c main.c -o app") == 0
+    assert "sin" in {symbol.partition("@")[0] for symbol in symbols("app")}
+
+
 def test_language_option_stays_with_the_other_inputs(project: Path) -> None:
     (project / "main.txt").write_text(MAIN)
     assert nomp_cc("-x c foo.c main.txt -x none -o app -lm") == 0

@@ -96,7 +96,7 @@ def test_lines_stay(tmp_path: Path) -> None:
     assert len(lines) == len(original)
     assert lines[2:5] == ["", "", ""]
     assert [lines[i] for i in (0, 5, 6, 7, 9)] == [original[i] for i in (0, 5, 6, 7, 9)]
-    assert lines[8] == "  } } } return __LINE__; }"
+    assert lines[8] == "  } nomp_pragma_confirm(); } } return __LINE__; }"
 
 
 def test_golden(golden: Callable[[str, str], None]) -> None:

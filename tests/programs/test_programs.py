@@ -1,10 +1,13 @@
 """Whole programs: each file of ``c``, compiled by the host compiler alone and by ``nomp cc``, must print the same.
 
+Under NOMP_VERIFY=1, when every loop runs on the host, too, it must print that once more, and nothing else.
+
 To add a test, add a program to the folder ``c``.  `QUICK` names those that ``make quick`` runs.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,8 +21,8 @@ WARNINGS = {"overlap": "[N402]", "lastvalues": "[N404]", "structs": "[N404]"}
 QUICK = {"integers", "reductions", "updates", "spellings"}
 
 
-def _run(*words: str | Path, warning: str = "") -> str:
-    done = succeed(*words)
+def _run(*words: str | Path, warning: str = "", **environment: str) -> str:
+    done = succeed(*words, env=os.environ | environment)
     assert warning in done.stderr if warning else done.stderr == ""
     return done.stdout
 
@@ -35,4 +38,5 @@ def test_program_prints_the_same(source: Path, tmp_path: Path) -> None:
     plain, ours = tmp_path / "plain", tmp_path / "ours"
     _run("gcc", *FLAGS, "-Wno-unknown-pragmas", "-Wno-unused-parameter", source, "-o", plain, "-lm")
     _run(*NOMP_CC, *FLAGS, source, "-o", ours, "-lm")
-    assert _run(ours, warning=WARNINGS.get(source.stem, "")) == _run(plain)
+    warning = WARNINGS.get(source.stem, "")
+    assert _run(ours, warning=warning) == _run(plain) == _run(ours, warning=warning, NOMP_VERIFY="1")

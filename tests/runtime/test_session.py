@@ -389,5 +389,5 @@ def test_the_compiler_gets_the_device_the_values_and_the_settings() -> None:
     session.run(session.declare(jit), [ctypes.addressof(n), a.ctypes.data])
     got_region, info, values, variant, settings = seen
     assert (got_region, info, values) == (jit, bench.device.info, {"n": 3})
-    assert variant == Variant() and isinstance(settings, Settings) and settings.verbose == 1
+    assert variant == Variant(apart=True) and isinstance(settings, Settings) and settings.verbose == 1
     assert settings == replace(settings, backend="auto")

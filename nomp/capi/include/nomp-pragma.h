@@ -35,8 +35,12 @@ void nomp_pragma_init(int argc, const char **argv, const char *file, int line);
 void nomp_pragma_update(void *base, size_t start, size_t end, size_t unit, int op, const char *name, const char *file,
                         int line);
 
-/* #pragma nomp for: args has one address for each parameter of the region, in order. */
-void nomp_pragma_run(struct nomp_region *region, void **args);
+/*
+ * #pragma nomp for: args has one address for each parameter of the region, in order.  Not 0 with the setting verify
+ * (NOMP_VERIFY=1): then the program runs the loop as well, on memory that is prepared for it, and confirms that.
+ */
+int nomp_pragma_run(struct nomp_region *region, void **args);
+void nomp_pragma_confirm(void) __attribute__((__cold__));
 
 /* #pragma nomp sync */
 void nomp_pragma_sync(const char *file, int line);

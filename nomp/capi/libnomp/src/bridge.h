@@ -60,7 +60,8 @@ int nomp_py_finalize(void);
 int nomp_py_pragma_init(int argc, const char **argv, const char *file, int line);
 int nomp_py_pragma_update(uintptr_t address, size_t start, size_t end, size_t unit, int op, const char *name,
                           const char *file, int line);
-int nomp_py_pragma_run(struct nomp_region *region, const uintptr_t *addresses);
+int nomp_py_pragma_run(struct nomp_region *region, const uintptr_t *addresses, int *verify);
+int nomp_py_pragma_confirm(void);
 int nomp_py_pragma_sync(const char *file, int line);
 int nomp_py_pragma_finalize(const char *file, int line);
 

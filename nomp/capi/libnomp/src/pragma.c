@@ -23,11 +23,15 @@ void nomp_pragma_update(void *base, size_t start, size_t end, size_t unit, int o
   CALL(nomp_py_pragma_update((uintptr_t)base, start, end, unit, op, name, file, line));
 }
 
-void nomp_pragma_run(struct nomp_region *region, void **args) {
-  int error = nomp_python_start() || nomp_py_pragma_run(region, (const uintptr_t *)args);
+int nomp_pragma_run(struct nomp_region *region, void **args) {
+  int verify = 0;
+  int error = nomp_python_start() || nomp_py_pragma_run(region, (const uintptr_t *)args, &verify);
   nomp_python_end_at_exit();
   end_unless_told_otherwise(error);
+  return verify;
 }
+
+void nomp_pragma_confirm(void) { CALL(nomp_py_pragma_confirm()); }
 
 void nomp_pragma_sync(const char *file, int line) { CALL(nomp_py_pragma_sync(file, line)); }
 

@@ -1,0 +1,204 @@
+"""The default schedule computes what the program does, to the last bit, however it cuts, turns and interleaves loops.
+
+Regions are run by the interpreter: as they are, and as the parts that the schedule makes of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from interpreter import Interpreter
+from nests import OutOfBounds, nest, touches
+
+from nomp import cpu_schedule, interleave, schedule
+from nomp.arithmetic import evaluate
+from nomp.frontend.clang import parse
+from nomp.region import For, Region
+from nomp.walks import walk
+
+KERNELS = {
+    "rows and columns": """for (int i = 0; i < n; i++)
+  for (int j = 0; j < m; j++) {
+    C[i][j] *= 0.5;
+    for (int k = 0; k < n; k++)
+      C[i][j] += A[i][k] * B[k][j];
+  }""",
+    "row by row": """for (int i = 0; i < n; i++) {
+  for (int j = 0; j < m; j++) C[i][j] *= 0.5;
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j < m; j++)
+      C[i][j] += A[i][k] * B[k][j];
+}""",
+    "terms outermost": """for (int k = 0; k < n; k++)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      C[i][j] += A[i][k] * B[k][j];""",
+    "sums of columns": "for (int i = 0; i < m; i++)\n  for (int j = 0; j < n; j++)\n    x[i] += B[j][i] * y[j];",
+    "sums of columns in a scalar": """for (int i = 1; i <= m - 1; i++) {
+  double s = y[i], t = 2;
+  for (int j = 1; j < n; j++) { double u = s * 0.5; s = u + B[j][i]; }
+  x[i] = s * t;
+}""",
+    "sums of rows": "for (int i = 0; i < n; i++)\n  for (int j = 0; j < m; j++)\n    x[i] += B[i][j] * y[j];",
+    "two sums of rows": """for (int i = 0; i < n; i++) {
+  double a = 0, b = 1;
+  for (int j = 0; j < m; j++) { a += B[i][j] * y[j]; b -= C[i][j]; }
+  x[i] = a * b;
+}""",
+    "a triangle": """for (int i = 0; i < n; i++)
+  for (int j = 0; j <= i; j++) {
+    D[i][j] *= 2;
+    for (int k = 0; k < n; k++)
+      D[i][j] += A[i][k] * A[j][k];
+  }""",
+    "an upper triangle and its mirror": """for (int i = 0; i < n; i++)
+  for (int j = i; j < n; j++) {
+    D[i][j] = 0;
+    for (int k = 0; k < n; k++)
+      D[i][j] += A[k][i] * A[k][j];
+    D[j][i] = D[i][j];
+  }""",
+    "local rows": """for (int q = 0; q < n; q++) {
+  double row[8];
+  for (int p = 0; p < 8; p++) {
+    row[p] = 0;
+    for (int s = 0; s < 8; s++)
+      row[p] += E[q][s] * W[s][p];
+  }
+  for (int p = 0; p < 8; p++) E[q][p] = row[p];
+}""",
+    "each its own history": """for (int i = 0; i < m; i++) {
+  double last[3] = {y[i], 1, 2};
+  for (int t = 0; t < n; t++) {
+    double next = last[0] + 0.5 * last[2];
+    last[2] = last[1]; last[1] = last[0]; last[0] = next - B[t][i];
+  }
+  x[i] = last[0];
+}""",
+    "under a condition of the launch": """for (int i = 0; i < m; i++) {
+  x[i] = 1;
+  if (n > 3)
+    for (int j = 0; j < n; j++) { if (B[j][i] > 0.5) x[i] += B[j][i]; else x[i] *= 0.5; }
+  else
+    x[i] += y[i];
+}""",
+    "rows, then columns": """for (int i = 0; i < n; i++) {
+  x[i] = 0;
+  for (int j = 0; j < m; j++) x[i] += B[i][j] * y[j];
+  for (int j = 0; j < m; j++) z[j] += B[i][j] * x[i];
+}""",
+    "a recurrence between": """for (int i = 1; i < n; i++) {
+  x[i] = y[i] * 2;
+  z[i] = z[i - 1] + x[i];
+  y[i] = z[i] - x[i];
+}""",
+    "a recurrence, then rows": """for (int i = 1; i < n; i++) {
+  x[i] = z[i - 1] * 2;
+  z[i] = x[i] + 1;
+  for (int j = 0; j < m; j++) C[i][j] = z[i];
+}""",
+    "used one iteration later": """for (int i = 1; i < n; i++) {
+  for (int j = 0; j < m; j++) C[i][j] = B[i][j] + x[i - 1];
+  x[i] = C[i][0];
+}""",
+    "as many iterations as the row before says": """for (int i = 0; i < n; i++)
+  for (int j = 0; j < count[i]; j++)
+    x[i] += B[i][j];""",
+    "bounds that the loop changes": """for (int i = 0; i < n; i++)
+  for (int j = 0; j < count[i]; j++)
+    { x[i] += B[i][j]; if (j == 1) count[i] = 3; }""",
+}
+
+
+def kernel(text: str, folder: Path) -> Region:
+    file = folder / "k.c"
+    file.write_text(
+        "void f(int n, int m, double A[n][n], double B[n][m], double C[n][m], double D[n][n], double E[n][8],\n"
+        "       double W[8][8], double *x, double *y, double *z, int *count) {\n"
+        f"#pragma nomp for\n{text}\n}}\n"
+    )
+    (source,) = parse(str(file), [])
+    region = source.directives[0].region
+    assert region is not None
+    return region
+
+
+def compared(region: Region, scalars: dict[str, int], arrays: dict[str, np.ndarray], cpu: bool = True) -> bool:
+    """Whether the schedule divides *region*; fails if it then computes something else."""
+    parts = schedule.parts(region, 3, cpu)
+    expected = {name: array.copy() for name, array in arrays.items()}
+    Interpreter(region, scalars, expected).run()
+    for part in parts:
+        derived = {name: int(evaluate(expr, scalars)) for name, expr in part.derived.items()}
+        Interpreter(part.region, scalars | derived, arrays).run()
+    if parts:
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(array, expected[name], err_msg=name)
+    return bool(parts)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_schedule, "WIDTH", 5)
+    region, random = kernel(KERNELS[name], tmp_path), Random(name)
+    divided = name != "used one iteration later"
+    for n, m in ((0, 0), (1, 1), (1, 7), (3, 2), (4, 4), (7, 5), (8, 8), (9, 13), (13, 6)):
+        data = np.random.default_rng(random.randrange(1 << 30))
+        shapes = {"A": (n, n), "B": (n, m), "C": (n, m), "D": (n, n), "E": (n, 8), "W": (8, 8)}
+        arrays = {x: data.random(shape) for x, shape in shapes.items()} | {x: data.random(20) for x in "xyz"}
+        counts = data.integers(0, max(1, min(n, m)), 20).astype(np.int32)
+        used = {param.name for param in region.params}
+        arrays = {x: array for x, array in (arrays | {"count": counts}).items() if x in used}
+        assert compared(region, {"n": n, "m": m}, arrays) is divided
+
+
+def _form(region: Region) -> list[tuple[str, list[int]]]:
+    """The loops whose iterations are divided, each with the steps of the loops that its part has in the end."""
+    found = zip(schedule.divided_loops(region), schedule.parts(region, 64, cpu=True), strict=False)
+    loops = [(name, [loop for loop in walk(part.region.body) if isinstance(loop, For)]) for name, part in found]
+    return [(name, [int(evaluate(loop.step, {})) for loop in inside]) for name, inside in loops]
+
+
+def test_what_becomes_of_kernels(tmp_path: Path) -> None:
+    """What is arranged how: strips of columns, several rows, several terms; and what is not worth it."""
+    forms = {name: _form(kernel(text, tmp_path)) for name, text in KERNELS.items()}
+    rows, columns = cpu_schedule.COPIES, cpu_schedule.WIDTH
+    assert forms["sums of rows"] == [("i", [1, rows, 1, 1, 1])]
+    assert forms["sums of columns"] == [("i", [1, columns, rows, 1, 1, 1])]
+    assert forms["terms outermost"][0][0] == "i"
+    assert [divided for divided, _ in forms["rows, then columns"]] == ["i", "j_"]
+    assert forms["as many iterations as the row before says"] == [("i", [1, 1, 1])]
+    assert not forms["used one iteration later"]
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 100) for k in (0, 100, 200)])
+def test_random_nests(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_schedule, "WIDTH", 3)
+    monkeypatch.setattr(cpu_schedule, "COPIES", 2)
+    divided = 0
+    for seed in seeds:
+        region, random = nest(seed), Random(seed)
+        scalars = {"n": random.randint(0, 6), "m": random.randint(1, 6)}
+        try:
+            touches(region, scalars)
+        except OutOfBounds:
+            continue
+        data = np.random.default_rng(seed)
+        arrays = {name: data.random(997) for name in "abr"} | {"q": data.random((997, scalars["m"]))}
+        divided += compared(region, scalars, arrays, cpu=seed % 4 > 0)
+    assert divided > 10
+
+
+def test_what_cannot_be_interleaved(tmp_path: Path) -> None:
+    """Jumps out of an iteration, other steps, variables from outside: such loops are left as they are."""
+    for text in (
+        "for (int i = 0; i < n; i++) { if (x[i] > 0) continue; for (int j = 0; j < m; j++) x[i] += B[i][j]; }",
+        "for (int i = 0; i < n; i += 2) for (int j = 0; j < m; j++) x[i] += B[i][j];",
+        "for (int i = n - 1; i >= 0; i--) for (int j = 0; j < m; j++) x[i] += B[i][j];",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) x[i] += B[i][j];",
+    ):
+        (loop,) = kernel(text, tmp_path).body
+        assert isinstance(loop, For) and interleave.copies(loop, 4, str) is interleave.strips(loop, 4, str) is None
