@@ -54,6 +54,16 @@ LOOPS = [
     ("for (int i = 0; i < n; i++) { for (int j = col[i]; j < col[i + 1]; j++) a[i] = b[j]; }", "i yes, j unknown"),
     ("for (int i = 0; i < n; i++) { int w = i; while (w > 3) { w -= 2; a[w] = 1; } }", "i unknown"),
     ("for (int i = 0; i < n; i++) { switch (i) { case 1: a[i] = a[i + 1]; } }", "i unknown"),
+    ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { if (q[i][j] < 0) break; q[i][j] = 0; }",
+     "i yes, j unknown"),
+    # variables that each iteration sets anew, and those whose last value data decide
+    ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { off = j; q[i][j] = off; }", "i yes, j yes"),
+    ("for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) for (int l = 0; l < i; l++) { off = j; q[i][l] += off; }",
+     "i no, j reduction, l yes"),
+    ("for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) off = j; a[i] = off; }", "i no, j yes"),
+    ("for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) off = j; if (b[i] > 0) off = 0; }", "i no, j yes"),
+    ("for (int i = 0; i < n; i++) { if (b[i] < 0) continue; off = i; a[i] = off; }", "i unknown"),
+    ("for (int i = 0; i < n; i++) { off = i; if (b[i] < 0) continue; a[i] = off; }", "i yes"),
     # accumulations
     ("for (int i = 0; i < n; i++) a[3] += b[i];", "i reduction"),
     ("for (int i = 0; i < n; i++) a[col[i]] += b[i];", "i reduction"),
