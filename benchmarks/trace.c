@@ -19,13 +19,13 @@ enum { LOOPS = 4096, DEPTH = 16, VARIABLES = 512 };
 static struct { uintptr_t start, size; int loops, calls, scalar, integer; } variables[VARIABLES];
 static int n_variables, calls;
 
-/* A cell as one execution of a loop sees it.  In `iteration`, the last that touched it, `pairs` counts reads that a
+/* A cell as one execution of a loop sees it: whether it is a scalar, or declared in the loop's body (`own`).  In `iteration`, the last that touched it, `pairs` counts reads that a
    write followed at once, and `reading` is a read that none has followed yet. */
 struct cell {
   uintptr_t address;
   unsigned execution;
   int iteration, touched, pairs;
-  char written, several, exposed, odd, only_read, reading, scalar, variable;
+  char written, several, exposed, odd, only_read, reading, scalar, own;
 };
 
 static struct execution {
@@ -47,24 +47,31 @@ static int variable_at(uintptr_t address) {
   return -1;
 }
 
-static struct cell *cell_at(struct execution *in, uintptr_t address) {
-  if (2 * in->used >= in->room) {
-    struct cell *old = in->cells;
-    size_t room = in->room;
-    in->room = room ? 2 * room : 1024;
-    in->cells = calloc(in->room, sizeof *in->cells);
-    if (!in->cells)
-      abort();
-    in->used = 0;
-    for (size_t k = 0; k < room; k++)
-      if (old[k].address && old[k].execution == in->number)
-        *cell_at(in, old[k].address) = old[k];
-    free(old);
-  }
+/* Where the cell at *address* is in the table, or is to be put. */
+static struct cell *find(struct execution *in, uintptr_t address) {
   size_t k = address * 0x9E3779B97F4A7C15u >> 20 & (in->room - 1);
   while (in->cells[k].address && in->cells[k].execution == in->number && in->cells[k].address != address)
     k = (k + 1) & (in->room - 1);
-  struct cell *cell = &in->cells[k];
+  return &in->cells[k];
+}
+
+static void grow(struct execution *in) {
+  struct cell *old = in->cells;
+  size_t room = in->room;
+  in->room = room ? 2 * room : 1024;
+  in->cells = calloc(in->room, sizeof *in->cells);
+  if (!in->cells)
+    abort();
+  for (size_t k = 0; k < room; k++)
+    if (old[k].address && old[k].execution == in->number)
+      *find(in, old[k].address) = old[k];
+  free(old);
+}
+
+static struct cell *cell_at(struct execution *in, uintptr_t address) {
+  if (2 * in->used >= in->room)
+    grow(in);
+  struct cell *cell = find(in, address);
   if (!cell->address || cell->execution != in->number) {
     *cell = (struct cell){.address = address, .execution = in->number, .iteration = -1};
     in->used++;
@@ -86,8 +93,7 @@ static void touch(struct execution *in, int level, uintptr_t address, int write)
   struct cell *cell = cell_at(in, address);
   if (cell->iteration < 0) {
     int v = variable_at(address);
-    if (v >= 0 && variables[v].loops > level)
-      cell->variable = -1; /* declared in the loop's body */
+    cell->own = v >= 0 && variables[v].loops > level;
     cell->scalar = v >= 0 && variables[v].scalar;
   }
   if (cell->iteration != in->iteration) {
@@ -112,7 +118,7 @@ static void access_to(void *address, int write) {
 
 static int judge(struct execution *in, struct cell *cell) {
   leave(cell);
-  if (!cell->several || !cell->written || cell->variable < 0 || (cell->scalar && !cell->exposed))
+  if (!cell->several || !cell->written || cell->own || (cell->scalar && !cell->exposed))
     return 0;
   int v = cell->scalar ? variable_at(cell->address) : -1;
   if (v >= 0 && variables[v].integer && in->values[v].regular)
@@ -146,6 +152,8 @@ void trace_begin(int loop, int parent, void *counter) {
   struct execution *in = &stack[depth++];
   if (in->room > 1024 + 64 * in->used) /* short executions after a long one: a large table takes long to look through */
     free(in->cells), in->cells = NULL, in->room = 0;
+  if (in->room == 0)
+    grow(in);
   in->loop = loop, in->calls = calls, in->iteration = -1, in->number = ++executions, in->counter = (uintptr_t)counter, in->used = 0;
 }
 
@@ -180,6 +188,12 @@ void trace_variable(void *start, size_t size, int scalar, int integer) {
   n_variables += v == n_variables;
   variables[v].start = (uintptr_t)start, variables[v].size = size, variables[v].loops = depth;
   variables[v].calls = calls, variables[v].scalar = scalar, variables[v].integer = integer && (size == 4 || size == 8);
+  for (int level = 0; level < depth; level++) /* an initialiser has written to it already */
+    for (size_t k = 0; k < size; k++) {
+      struct cell *cell = find(&stack[level], (uintptr_t)start + k);
+      if (cell->address == (uintptr_t)start + k && cell->execution == stack[level].number)
+        cell->own = 1;
+    }
 }
 
 void __tsan_func_entry(void *caller) { (void)caller, calls++; }

@@ -170,20 +170,31 @@ class _Reader:
         """The site of the body of *loop*, which stands at *site*."""
         loops = (*site.loops, loop)
         inner = replace(site, loops=loops, domain=site.domain.add_dims(isl.dim_type.set, 1), own=None)
-        counter, lower, upper = f"i{len(loops) - 1}", self.affine(loop.lower, site), self.affine(loop.upper, site)
-        increment = signed_step(loop)
+        counter, increment = f"i{len(loops) - 1}", signed_step(loop)
         step = int(increment.value) if isinstance(increment, Const) else 0
-        exact = step != 0 and not any(jumps.own(loop.body)) and (loop.relation != "!=" or abs(step) == 1)
-        constraints = []
-        if step and lower is not None:
-            constraints.append(f"{counter} {'>=' if step > 0 else '<='} {lower}")
-            if abs(step) > 1:
-                constraints.append(f"({counter} - ({lower})) mod {abs(step)} = 0")
-        if step and upper is not None and compares_as_integers(loop):
+        if step == 0:
+            return replace(inner, exact=False)
+        exact = not any(jumps.own(loop.body)) and (loop.relation != "!=" or abs(step) == 1)
+        starts = f"{counter} {'>=' if step > 0 else '<='} {{0}} and ({counter} - ({{0}})) mod {abs(step)} = 0"
+        inner = self._bounded(inner, loop.lower, starts, site)
+        if compares_as_integers(loop):
             relation = loop.relation if loop.relation != "!=" else "<" if step > 0 else ">"
-            constraints.append(f"{counter} {relation} {upper}")
-        exact = exact and lower is not None and upper is not None and compares_as_integers(loop)
-        return inner.within(self.set(loops, " and ".join(constraints) or "true"), exact)
+            inner = self._bounded(inner, loop.upper, f"{counter} {relation} {{0}}", site)
+        return replace(inner, exact=inner.exact and exact and compares_as_integers(loop))
+
+    def _bounded(self, inner: _Site, bound: Expr, constraint: str, site: _Site) -> _Site:
+        """The part of *inner*, a body within *site*, in which *constraint* holds of *bound*, which may be a choice."""
+        if not isinstance(bound, Select):
+            spelled = self.affine(bound, site)
+            holds = self.set(inner.loops, constraint.format(spelled)) if spelled is not None else inner.domain
+            return inner.within(holds, spelled is not None)
+        truth = self._truth(bound.cond, site)
+        cases = ((truth.yes, bound.then), (truth.no, bound.other))
+        parts = [
+            self._bounded(inner.within(where.add_dims(isl.dim_type.set, 1), truth.exact), value, constraint, site)
+            for where, value in cases
+        ]
+        return replace(inner, domain=parts[0].domain | parts[1].domain, exact=parts[0].exact and parts[1].exact)
 
     # ----------------------------------------------------------------------------------------------- statements
 

@@ -84,6 +84,20 @@ LOOPS = [
     ("for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) a[j] = i;", "i no, j yes"),
     ("for (int i = 0; i < n; i++) { for (int j = 0; j < m; j++) q[i][j] = 0;"
      " for (int k = 1; k < m; k++) a[i] += q[i][k]; }", "i yes, j yes, k reduction"),
+    # bounds that are choices, as of tiles
+    ("for (int i = 0; i < n; i++) for (int j = 16 * i; j < (16 * i + 16 < m ? 16 * i + 16 : m); j++) a[j] = i;",
+     "i yes, j yes"),
+    ("for (int i = 0; i < n; i++) for (int j = i > 2 ? i : 2; j <= i; j++) a[j] = i;", "i yes, j yes"),
+    ("for (int i = 0; i < n; i++) for (int j = i > 2 ? i : 2; j <= i + 1; j++) a[j] = i;",
+     "i no {'i': 1, 'j': 2} {'i': 2, 'j': 2} {'n': 3}, j yes"),
+    ("for (int i = 0; i < n; i++) for (int j = 4 * i; j < (b[i] > 0 ? 4 * i + 4 : 4 * i + 2); j++) a[j] = i;",
+     "i yes, j yes"),
+    ("for (int i = 0; i < n; i++) for (int j = 4 * i; j < (b[i] > 0 ? 4 * i + 5 : 4 * i + 2); j++) a[j] = i;",
+     "i unknown, j yes"),
+    ("for (int i = 0; i < n; i++) for (int j = 4 * i; j < (b[i] > 0 ? col[i] : 4 * i + 2); j++) a[j] = i;",
+     "i unknown, j yes"),
+    ("for (int i = 0; i < n; i++) for (int j = m < 0 ? 4 * i + 1 : 4 * i; j < 4 * i + 3; j += 2) a[j] = i;",
+     "i yes, j yes"),
     # matrices that pointers step through from row to row
     ("for (int i = 64; i < n; i++) (&t[0][0])[i] = (&t[0][0])[i - 64];", "i no {'i': 64} {'i': 128} {'n': 129}"),
     ("for (int i = 0; i < n; i++) { double *r = t[i]; r[64] = r[0]; }", "i no {'i': 0} {'i': 1} {'n': 2}"),
