@@ -7,7 +7,7 @@ and parameters (data, ``while``, jumps) makes a set larger than the truth, and t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -175,26 +175,17 @@ class _Reader:
         if step == 0:
             return replace(inner, exact=False)
         exact = not any(jumps.own(loop.body)) and (loop.relation != "!=" or abs(step) == 1)
-        starts = f"{counter} {'>=' if step > 0 else '<='} {{0}} and ({counter} - ({{0}})) mod {abs(step)} = 0"
-        inner = self._bounded(inner, loop.lower, starts, site)
+        start = f"{counter} {'>=' if step > 0 else '<='} {{0}} and ({counter} - ({{0}})) mod {abs(step)} = 0"
+        bounds = [(start, part) for part in (_limits(loop.lower, step < 0) if abs(step) == 1 else (loop.lower,))]
         if compares_as_integers(loop):
             relation = loop.relation if loop.relation != "!=" else "<" if step > 0 else ">"
-            inner = self._bounded(inner, loop.upper, f"{counter} {relation} {{0}}", site)
-        return replace(inner, exact=inner.exact and exact and compares_as_integers(loop))
-
-    def _bounded(self, inner: _Site, bound: Expr, constraint: str, site: _Site) -> _Site:
-        """The part of *inner*, a body within *site*, in which *constraint* holds of *bound*, which may be a choice."""
-        if not isinstance(bound, Select):
+            bounds += [(f"{counter} {relation} {{0}}", part) for part in _limits(loop.upper, step > 0)]
+        for constraint, bound in bounds:
             spelled = self.affine(bound, site)
-            holds = self.set(inner.loops, constraint.format(spelled)) if spelled is not None else inner.domain
-            return inner.within(holds, spelled is not None)
-        truth = self._truth(bound.cond, site)
-        cases = ((truth.yes, bound.then), (truth.no, bound.other))
-        parts = [
-            self._bounded(inner.within(where.add_dims(isl.dim_type.set, 1), truth.exact), value, constraint, site)
-            for where, value in cases
-        ]
-        return replace(inner, domain=parts[0].domain | parts[1].domain, exact=parts[0].exact and parts[1].exact)
+            exact = exact and spelled is not None
+            if spelled is not None:
+                inner = inner.within(self.set(loops, constraint.format(spelled)), True)
+        return replace(inner, exact=inner.exact and exact and compares_as_integers(loop))
 
     # ----------------------------------------------------------------------------------------------- statements
 
@@ -290,6 +281,18 @@ def _both(one: _Truth, two: _Truth, exact: bool) -> _Truth:
 
 def _either(one: _Truth, two: _Truth, exact: bool) -> _Truth:
     return _Truth(one.yes | two.yes, one.no & two.no, exact)
+
+
+def _limits(bound: Expr, upper: bool) -> Iterator[Expr]:
+    """What a counter must not pass if it must not pass *bound*: of ``a < b ? a : b``, as tiles have it, a and b."""
+    match bound:
+        case Select(cond=Binary(op="<" | "<=" | ">" | ">=" as op, left=left, right=right), then=then, other=other):
+            first, second = (left, right) if (op[0] == "<") == upper else (right, left)
+            if without_places((then, other)) == without_places((first, second)):
+                yield from _limits(then, upper)
+                yield from _limits(other, upper)
+                return
+    yield bound
 
 
 def _variable(name: str) -> Polynomial:
