@@ -65,6 +65,18 @@ int main(int argc, char **argv) {
       }
     printf("%g\n", u);
   }
+#pragma nomp for
+  for (i = 0; i < N / 2; i++) { /* a subscript that each iteration sets: independent, then not */
+    j = 2 * i;
+    b[j] = b[j + 1] + a[i];
+  }
+  printf("%d\n", j);
+#pragma nomp for
+  for (i = 0; i < N - 1; i++) {
+    j = i + 1;
+    b[j] = b[i] + a[j];
+  }
+  printf("%d\n", j);
 #pragma nomp update(from : b)
 #pragma nomp finalize
   SHOW("%g", b, N);
