@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.S | re.M)
+_COMMENT, _STRING, _CHAR = r"//[^\n]*|/\*.*?\*/", r'"(?:\\.|[^"\\\n])*"', r"'(?:\\.|[^'\\\n])*'"
+_DIRECTIVE = r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*"
+_SKIPPED = re.compile("|".join((_COMMENT, _STRING, _CHAR, _DIRECTIVE)), re.S | re.M)
 _FOR = re.compile(r"\bfor\s*\(")
 _COUNTER = re.compile(r"\(\s*(?:(?:unsigned|signed|long|int|size_t|uint\w*)\s+)*(\w+)\s*=")
 _CLOSING = {"(": ")", "{": "}"}
@@ -17,7 +19,7 @@ _CLOSING = {"(": ")", "{": "}"}
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop from *start* to *end* in the text, its *body* from there on; *parent* is the loop around it, -1 if none."""
+    """A loop from *start* to *end* in the text, its *body* from there on; *parent* is the loop around it, or -1."""
 
     number: int
     parent: int
@@ -36,7 +38,9 @@ def blank(text: str) -> str:
 
 def loops(text: str) -> list[Loop]:
     """All loops of *text*, in its order."""
-    plain, found, open_loops = blank(text), [], []
+    plain = blank(text)
+    found: list[Loop] = []
+    open_loops: list[int] = []
     for number, match in enumerate(_FOR.finditer(plain)):
         start = match.start()
         body = _skip_space(plain, _matching(plain, match.end() - 1))
@@ -90,8 +94,8 @@ def _skip_space(plain: str, position: int) -> int:
 def _matching(plain: str, position: int) -> int:
     """After the bracket that closes the one at *position*."""
     opening, closing, depth = plain[position], _CLOSING[plain[position]], 0
-    for position in range(position, len(plain)):
-        depth += (plain[position] == opening) - (plain[position] == closing)
+    for place in range(position, len(plain)):
+        depth += (plain[place] == opening) - (plain[place] == closing)
         if depth == 0:
-            return position + 1
+            return place + 1
     raise ValueError(f"no {closing} for the {opening} at {position}")

@@ -135,8 +135,8 @@ def _table(cases: list[Case]) -> Iterator[str]:
     yield "|" + "|".join(f":{'-' * (w + 1)}" if n < 2 else f"{'-' * (w + 1)}:" for n, w in enumerate(widths)) + "|"
     for case in cases:
         times = [f"{1e3 * case.seconds[name]:.3f}" if name in case.seconds else "failed" for name in COMPILERS]
-        ratios = [f"{ratio:.2f}" if (ratio := case.ratio(other)) else "" for other in ("omp", "serial")]
-        yield _row((case.kernel, case.size, *times, *ratios), widths)
+        faster = [f"{ratio:.2f}" if (ratio := case.ratio(other)) else "" for other in ("omp", "serial")]
+        yield _row((case.kernel, case.size, *times, *faster), widths)
     yield ""
     for other in ("omp", "serial"):
         right = [case for case in cases if not case.wrong]
