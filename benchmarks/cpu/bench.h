@@ -1,9 +1,9 @@
-/* Sizes, data, timing and printing of the kernels in this folder.  Each is a program that is run with the name of a size:
+/* Sizes, data, timing and printing of the kernels in this folder.  Each is a program, run with the name of a size:
 
-     int n = bench_size(argc, argv, 24, 200, 600);   the problem's size
+     int n = bench_size(argc, argv, 24, 200, 600);    the problem's size
      double *a = bench_data(n);                       numbers between 0 and 1
-     while (bench_again())                            a run that does not count, then BENCH_RUNS that do
-       kernel(n, a);                                  ... and wait for it
+     while (bench_again())                            a run that does not count, then those that do
+       kernel(n, a);                                  ... and wait for its results
      bench_end("kernel", bench_norm(n, a));
 
    It prints a line: name, size, the shortest and the median time of a run in seconds, checksum. */
@@ -20,6 +20,7 @@ static struct {
   double start, seconds[101];
 } bench;
 
+/* The one of three numbers that the program is asked for. */
 static inline int bench_size(int argc, char **argv, int small, int medium, int large) {
   const int n[] = {small, medium, large};
   for (bench.size = 0; bench.size < 3; bench.size++)
