@@ -45,6 +45,7 @@ ALLOWED = {
     ("DRB014-outofbounds-orig-yes.c", 74): "the same",
     ("DRB015-outofbounds-var-yes.c", 78): "the same",
     ("DRB015-outofbounds-var-yes.c", 79): "the same",
+    ("DRB195-diffusion1-yes.c", 37): "pointers into one array, as in TSVC_2",
 }
 """Verdicts that are right though the run shows conflicts, by file and line, and why."""
 
