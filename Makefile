@@ -1,6 +1,7 @@
 # make demo   build and install nomp here, compile an example with it, run it, compare it with gcc's own build
 # make test   all tests          make quick   all but the slow ones
 # make fuzz N=500 SEED=0   random programs against gcc; failures end up in build/fuzz
+# make bench-cpu   time kernels against gcc and OpenMP; BENCH_ARGS='--kernel gemm --size medium'
 # make check  ruff, mypy, import-linter          make clean   remove what was built here
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,7 +13,7 @@ DEMO = $(wildcard examples/02_spectral_cg/*.c)
 # What an installation is made from; the Python files are used in place.
 BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
 
-.PHONY: demo test quick check fuzz clean needs needs-tests
+.PHONY: demo test quick check fuzz bench-cpu clean needs needs-tests
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed
@@ -36,6 +37,9 @@ check: $(VENV)/.developer
 
 fuzz: $(VENV)/.developer
 	$(BIN)/python tests/fuzz/run.py -n $(or $(N),100) -s $(or $(SEED),0) -o build/fuzz
+
+bench-cpu: $(VENV)/.installed
+	$(BIN)/python benchmarks/cpu.py $(BENCH_ARGS)
 
 $(VENV)/.installed: $(BUILD) | needs
 	$(PYTHON) -m venv $(VENV)

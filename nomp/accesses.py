@@ -7,7 +7,8 @@ and parameters (data, ``while``, jumps) makes a set larger than the truth, and t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -15,6 +16,7 @@ import islpy as isl
 from nomp import jumps
 from nomp.accumulation import Cell
 from nomp.arithmetic import is_float, is_signed
+from nomp.frontend.private import sets_first
 from nomp.loops import compares_as_integers, signed_step
 from nomp.polynomial import Polynomial, polynomial
 from nomp.pragma_help import OPERATORS
@@ -108,7 +110,8 @@ class _Truth:
 class _Reader:
     """Walks through a region.
 
-    *known* says what counters, parameters and locals are that never change.  *defined* are the parameters with which no
+    *known* says what counters, parameters and locals are that never change, and scalars that each iteration sets once
+    (`_set_once`) from there to its end.  *defined* are the parameters with which no
     subscript is certainly out of bounds: C defines what the region does only for these.
     """
 
@@ -120,8 +123,8 @@ class _Reader:
         arrays = {param.name for param in region.params if param.kind in ("array", "cell")}
         self.declared = dict.fromkeys(arrays, 0)
         self._shapes = {param.name: param.shape for param in region.params if param.kind == "array"}
-        targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
-        self._changed = {target.name for target in targets if isinstance(target, Var)}
+        self._assigned = Counter(scalar.name for stmt in walk(region.body) if (scalar := _scalar_target(stmt)))
+        self._set_once: set[str] = set()
         self._flat = {load.array for stmt in walk(region.body) for load in loads(stmt) if load.flat}
         self.found: list[Access] = []
         self._seen: dict[object, isl.Set] = {}
@@ -170,20 +173,22 @@ class _Reader:
         """The site of the body of *loop*, which stands at *site*."""
         loops = (*site.loops, loop)
         inner = replace(site, loops=loops, domain=site.domain.add_dims(isl.dim_type.set, 1), own=None)
-        counter, lower, upper = f"i{len(loops) - 1}", self.affine(loop.lower, site), self.affine(loop.upper, site)
-        increment = signed_step(loop)
+        counter, increment = f"i{len(loops) - 1}", signed_step(loop)
         step = int(increment.value) if isinstance(increment, Const) else 0
-        exact = step != 0 and not any(jumps.own(loop.body)) and (loop.relation != "!=" or abs(step) == 1)
-        constraints = []
-        if step and lower is not None:
-            constraints.append(f"{counter} {'>=' if step > 0 else '<='} {lower}")
-            if abs(step) > 1:
-                constraints.append(f"({counter} - ({lower})) mod {abs(step)} = 0")
-        if step and upper is not None and compares_as_integers(loop):
+        if step == 0:
+            return replace(inner, exact=False)
+        exact = not any(jumps.own(loop.body)) and (loop.relation != "!=" or abs(step) == 1)
+        start = f"{counter} {'>=' if step > 0 else '<='} {{0}} and ({counter} - ({{0}})) mod {abs(step)} = 0"
+        bounds = [(start, part) for part in (_limits(loop.lower, step < 0) if abs(step) == 1 else (loop.lower,))]
+        if compares_as_integers(loop):
             relation = loop.relation if loop.relation != "!=" else "<" if step > 0 else ">"
-            constraints.append(f"{counter} {relation} {upper}")
-        exact = exact and lower is not None and upper is not None and compares_as_integers(loop)
-        return inner.within(self.set(loops, " and ".join(constraints) or "true"), exact)
+            bounds += [(f"{counter} {relation} {{0}}", part) for part in _limits(loop.upper, step > 0)]
+        for constraint, bound in bounds:
+            spelled = self.affine(bound, site)
+            exact = exact and spelled is not None
+            if spelled is not None:
+                inner = inner.within(self.set(loops, constraint.format(spelled)), True)
+        return replace(inner, exact=inner.exact and exact and compares_as_integers(loop))
 
     # ----------------------------------------------------------------------------------------------- statements
 
@@ -199,26 +204,38 @@ class _Reader:
         for expr in expressions(stmt):
             self._read(expr, site)
         match stmt:
-            case Assign(target=target):
+            case Assign(target=target, value=value):
                 self._mention(target, site, writes=True)
+                if isinstance(target, Var) and target.name in self._set_once:
+                    self._know(target.name, value)
             case Declare(name=name, init=init):
                 self.declared[name] = len(site.loops)
                 self._shapes[name] = stmt.shape
-                if init is not None and name not in self._changed:
-                    value = polynomial(init, self.known, offset=False)
-                    self.known |= {name: value} if value is not None else {}
+                if init is not None and not self._assigned[name]:
+                    self._know(name, init)
             case If(cond=cond, then=then, other=other):
                 truth = self._truth(cond, site)
                 self.body(then, site.within(truth.yes, truth.exact))
                 self.body(other, site.within(truth.no, truth.exact))
             case For(iname=iname, body=body):
                 self.known[iname] = _variable(iname)
+                once = {scalar.name for inner in body if (scalar := _scalar_target(inner))}
+                once = {name for name in once if self._assigned[name] == 1 and sets_first(body, name)}
+                self._set_once |= once
                 self.body(body, self._inside(stmt, site))
+                for name in once:
+                    self.known.pop(name, None)
             case While(body=body):
                 self.body(body, replace(site, exact=False))
             case Switch(cases=cases):
                 for case in cases:
                     self.body(case.body, replace(site, exact=False))
+
+    def _know(self, name: str, value: Expr) -> None:
+        """The scalar *name* has *value* wherever it is read from here on, in the iterations that get here."""
+        found = polynomial(value, self.known, offset=False)
+        if found is not None:
+            self.known[name] = found
 
     def _read(self, expr: Expr, site: _Site) -> None:
         """Note what *expr* reads where it is evaluated."""
@@ -281,8 +298,24 @@ def _either(one: _Truth, two: _Truth, exact: bool) -> _Truth:
     return _Truth(one.yes | two.yes, one.no & two.no, exact)
 
 
+def _limits(bound: Expr, upper: bool) -> Iterator[Expr]:
+    """What a counter must not pass if it must not pass *bound*: of ``a < b ? a : b``, as tiles have it, a and b."""
+    match bound:
+        case Select(cond=Binary(op="<" | "<=" | ">" | ">=" as op, left=left, right=right), then=then, other=other):
+            first, second = (left, right) if (op[0] == "<") == upper else (right, left)
+            if without_places((then, other)) == without_places((first, second)):
+                yield from _limits(then, upper)
+                yield from _limits(other, upper)
+                return
+    yield bound
+
+
 def _variable(name: str) -> Polynomial:
     return Polynomial({(name,): 1})
+
+
+def _scalar_target(stmt: Stmt) -> Var | None:
+    return stmt.target if isinstance(stmt, Assign) and isinstance(stmt.target, Var) else None
 
 
 def _accumulation(stmt: Stmt) -> Cell | None:

@@ -1,9 +1,9 @@
 """Which loops have iterations that do not depend on each other: a proof, a pair of iterations that do, or neither.
 
 In: a region.  Out: a `Verdict` for each of its ``for`` loops.  Two iterations of a loop conflict if both mention one
-element and one of them writes it; the loops around it stand still.  What an iteration declares, and scalars that it
-sets before it reads them, are its own.  Arrays with different names are taken for different arrays (`runtime.aliasing`
-looks at each launch).  Called by `schedule`, and by the driver for ``nomp check`` and remarks.
+element and one of them writes it; the loops around it stand still.  What an iteration declares, and scalars that all
+of them set before they read them, are its own.  Arrays with different names are taken for different arrays
+(`runtime.aliasing` looks at each launch).  Called by `schedule`, and by the driver for ``nomp check`` and remarks.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
+from nomp import jumps
 from nomp.accesses import Access, Accesses, accesses
 from nomp.conflict import Conflict, Witness, listed
-from nomp.frontend.private import sets_first
+from nomp.frontend.private import loops_that_set
 from nomp.loops import signed_step
-from nomp.region import Const, For, Region, Stmt, While
+from nomp.region import Break, Const, For, Region, Stmt, While
 from nomp.walks import bodies
 
 Parallel = Literal["yes", "no", "reduction", "unknown"]
@@ -27,7 +28,8 @@ Parallel = Literal["yes", "no", "reduction", "unknown"]
 class Verdict:
     """Whether the iterations of *loop* may run at the same time, and if not, the mentions of *variable* that conflict.
 
-    ``reduction``: they only conflict in accumulations.  ``unknown``: they conflict unless data prevent it.
+    ``reduction``: they only conflict in accumulations.  ``unknown``: they conflict, or leave the loop, unless data
+    prevent it.
     """
 
     loop: For
@@ -40,14 +42,14 @@ class Verdict:
 def verdicts(region: Region) -> tuple[Verdict, ...]:
     """The verdict on each loop of *region* that is not inside a ``while``, in program order."""
     found = accesses(region)
-    return tuple(_judge(found, loops) for loops in _loops(region.body, ()))
+    return tuple(_judge(region, found, loops) for loops in _loops(region.body, ()))
 
 
 def outermost(region: Region) -> Verdict:
     """The verdict on the loop that *region* is, as it stands: its iterations share the cells that they write."""
     (loop,) = region.body
     assert isinstance(loop, For)
-    return _judge(accesses(region), (loop,), {param.name for param in region.params if param.kind == "cell"})
+    return _judge(region, accesses(region), (loop,), {param.name for param in region.params if param.kind == "cell"})
 
 
 def apart(region: Region) -> Callable[[For, For], bool]:
@@ -92,6 +94,8 @@ def reason(region: Region, verdict: Verdict) -> str:
         return "no iteration touches what another one writes"
     if verdict.parallel == "reduction":
         return f"the iterations only meet where they accumulate into {name}"
+    if verdict.parallel == "unknown" and not verdict.variable:
+        return "an iteration may leave the loop"
     if verdict.parallel == "unknown":
         return f"which elements of {name} the iterations touch depends on data"
     first, second = ("written" if mention.writes else "read" for mention in verdict.mentions)
@@ -114,15 +118,17 @@ def _loops(body: tuple[Stmt, ...], outer: tuple[For, ...]) -> Iterator[tuple[For
                 yield from _loops(part, outer)
 
 
-def _judge(found: Accesses, loops: tuple[For, ...], cells: Container[str] = ()) -> Verdict:
+def _judge(region: Region, found: Accesses, loops: tuple[For, ...], cells: Container[str] = ()) -> Verdict:
     """The verdict on the innermost of *loops*, whose iterations share *cells*, whenever they set them."""
     loop, depth = loops[-1], len(loops) - 1
+    still = region.scalars | {outer.iname for outer in loops[:-1]}
     inside = [access for access in found.found if len(access.loops) > depth and access.loops[depth] is loop]
     shared = {a.variable for a in inside if a.writes and found.declared[a.variable] <= depth}
-    doubtful: Verdict | None = None
+    leaves = any(isinstance(jump, Break) for jump in jumps.own(loop.body))
+    doubtful = Verdict(loop, "unknown") if leaves else None
     reduced: Verdict | None = None
     for variable in sorted(shared):
-        if variable not in cells and sets_first(loop.body, variable):
+        if variable not in cells and loops_that_set(loop.body, variable, still) is not None:
             continue
         mentions = [access for access in inside if access.variable == variable]
         for first, second in product(mentions, repeat=2):

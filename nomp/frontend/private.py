@@ -10,7 +10,8 @@ local of the annotated loop's body, and the loop's last iteration alone stores i
                                            if (i + 1 >= n) t = t_;
                                          }
 
-So schedules may run the iterations in any order.  Front ends call `apply`.
+So schedules may run the iterations in any order.  Where ``t = a[i]`` is in a loop that is the same in all iterations,
+all set the scalar or none does; the last one stores it if that loop starts.  Front ends call `apply`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from dataclasses import replace
 from typing import Any
 
 from nomp import jumps
-from nomp.loops import is_last
+from nomp.arithmetic import is_launch_expr
+from nomp.loops import is_last, starts
 from nomp.region import Assign, Continue, Declare, Expr, For, If, Load, Region, Stmt, Switch, Var, While
-from nomp.walks import expressions, rewritten, walk_expr
+from nomp.walks import expressions, rewritten, walk, walk_expr
 
 
 def apply(region: Region, names: set[str], unique: Callable[[str], str]) -> tuple[Region, set[str]]:
@@ -35,10 +37,12 @@ def apply(region: Region, names: set[str], unique: Callable[[str], str]) -> tupl
     if any(isinstance(jump, Continue) for jump in jumps.own(loop.body)):
         return region, set()
     header = expressions(loop)
-    found = {n for n in names if not any(_mentions(expr, n) for expr in header) and sets_first(loop.body, n)}
-    for name in sorted(found):
-        loop = _private(loop, region.param(name).dtype, name, unique(name))
-    return replace(region, body=(loop,)), found
+    unread = {name for name in names if not any(_mentions(expr, name) for expr in header)}
+    setters = {name: loops_that_set(loop.body, name, region.scalars) for name in sorted(unread)}
+    found = {name: around for name, around in setters.items() if around is not None}
+    for name, around in found.items():
+        loop = _private(loop, region.param(name).dtype, name, unique(name), around)
+    return replace(region, body=(loop,)), set(found)
 
 
 def _ends_with_scalars(region: Region, loop: For) -> bool:
@@ -47,11 +51,13 @@ def _ends_with_scalars(region: Region, loop: For) -> bool:
     return not any(isinstance(e, Load) or (isinstance(e, Var) and e.name not in region.scalars) for e in inner)
 
 
-def _private(loop: For, dtype: str, name: str, local: str) -> For:
+def _private(loop: For, dtype: str, name: str, local: str, around: tuple[For, ...]) -> For:
     def renamed(node: Any) -> Any:
         return replace(node, name=local) if isinstance(node, Var) and node.name == name else node
 
-    last = If(is_last(loop), (Assign(Var(name, dtype), Var(local, dtype)),))
+    last: Stmt = Assign(Var(name, dtype), Var(local, dtype))
+    for condition in (*map(starts, around), is_last(loop)):
+        last = If(condition, (last,))
     return replace(loop, body=(Declare(local, dtype), *rewritten(loop.body, renamed), last))
 
 
@@ -64,19 +70,42 @@ class _ReadFirst(Exception):
 
 def sets_first(body: tuple[Stmt, ...], name: str) -> bool:
     """Whether *body* certainly sets the scalar *name*, and reads it only after that."""
+    return loops_that_set(body, name, frozenset()) == ()
+
+
+def loops_that_set(body: tuple[Stmt, ...], name: str, known: frozenset[str]) -> tuple[For, ...] | None:
+    """The loops, one in the other, that must start for *body* to set the scalar *name*: none if it certainly does.
+
+    Their headers depend on nothing but the scalars *known*.  None where *body* may read the scalar before it sets it,
+    and where something else decides whether it does.
+    """
     try:
-        return _after(body, name, False)
+        if _after(body, name, False):
+            return ()
     except _ReadFirst:
-        return False
+        return None
+    setters = [stmt for stmt in body if any(_sets(inner, name) for inner in walk((stmt,)))]
+    if len(setters) != 1 or not isinstance(loop := setters[0], For) or any(jumps.own(body)):
+        return None
+    if not all(is_launch_expr(expr, known) for expr in expressions(loop)):
+        return None
+    inner = loops_that_set(loop.body, name, known)
+    return None if inner is None else (loop, *inner)
+
+
+def _sets(stmt: Stmt, name: str) -> bool:
+    return isinstance(stmt, Assign) and isinstance(stmt.target, Var) and stmt.target.name == name
 
 
 def _after(body: tuple[Stmt, ...], name: str, known: bool) -> bool:
-    """Whether the scalar is set after *body*; `_ReadFirst` if it is read when it is not."""
+    """Whether the scalar is set after *body*, whichever way out it takes; `_ReadFirst` if it is read when it is not."""
+    left_early = False
     for stmt in body:
         if not known and any(_mentions(expr, name) for expr in expressions(stmt)) and not _body_first(stmt):
             raise _ReadFirst
         known = _after_statement(stmt, name, known)
-    return known
+        left_early = left_early or (not known and any(jumps.own((stmt,))))
+    return known and not left_early
 
 
 def _body_first(stmt: Stmt) -> bool:

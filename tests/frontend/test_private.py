@@ -25,6 +25,11 @@ def test_the_last_iteration_stores_the_value(tmp_path: Path) -> None:
     assert found.param("t").kind == "cell"
 
 
+def test_it_stores_none_if_no_iteration_has_one(tmp_path: Path) -> None:
+    found = region(tmp_path, text("for (int l = 2; l < n; l++) { t = a[l]; b[i] += t; }"))
+    assert list(dump.block(found.body))[-3:] == ["  if ((i +i32 1i32) >=i32 n)", "    if (2i32 <i32 n)", "      t = t_"]
+
+
 @pytest.mark.parametrize(
     ("header", "last"),
     [
@@ -56,7 +61,18 @@ def test_the_last_iteration(header: str, last: str, tmp_path: Path) -> None:
         ("b[i] = t; t = a[i];", None),
         ("t += a[i];", None),
         ("t = t < a[i] ? a[i] : t;", None),
-        ("for (int l = 0; l < n; l++) t = a[l];", None),
+        ("for (int l = 0; l < n; l++) t = a[l];", "t_"),
+        ("for (int l = 0; l < n; l++) for (int m = n; m > 2; m--) { t = a[l]; b[m] += t; }", "t_"),
+        ("if (i) b[i] = 0; for (int l = 0; l < n; l++) { t = 0; while (t < 9) t += a[l]; }", "t_"),
+        ("for (int l = 0; l < i; l++) t = a[l];", None),
+        ("for (int l = k[i]; l < n; l++) t = a[l];", None),
+        ("for (int l = 0; l < n; l++) for (int m = l; m < n; m++) t = a[l];", None),
+        ("for (int l = 0; l < n; l++) { if (a[l]) continue; t = a[l]; }", None),
+        ("for (int l = 0; l < n; l++) { t = a[l]; if (t) break; }", "t_"),
+        ("for (int l = 0; l < n; l++) t = a[l]; b[i] = t;", None),
+        ("for (int l = 0; l < n; l++) t = a[l]; for (int m = 1; m < n; m++) t = b[m];", None),
+        ("for (int l = 0; l < n; l++) t = a[l]; if (a[i]) t = 0;", None),
+        ("if (a[i]) for (int l = 0; l < n; l++) t = a[l];", None),
         ("for (int l = 0; l < n; l++) { b[l] = t; t = a[l]; } t = 0;", None),
         ("while (a[i]) t = 1;", None),
         ("do { if (a[i]) continue; t = 1; } while (t < 0);", None),

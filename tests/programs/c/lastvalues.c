@@ -48,6 +48,35 @@ int main(int argc, char **argv) {
     b[m - 1] += 1;
   }
   printf("%u %d\n", m, i);
+  for (int rows = 0; rows < 3; rows += 2) { /* with no rows, the variables keep what they had */
+#pragma nomp for transform("schedules", "rows")
+    for (i = 0; i < N; i++)
+      for (int l = 0; l < rows; l++)
+        for (int r = 2; r > 0; r--) {
+          t = a[i] + l;
+          b[i] += t * r;
+        }
+    printf("%g\n", t);
+#pragma nomp for
+    for (i = 0; i < N; i++)
+      for (int l = 0; l < rows; l++) {
+        u = a[i] * l;
+        b[i] -= u;
+      }
+    printf("%g\n", u);
+  }
+#pragma nomp for
+  for (i = 0; i < N / 2; i++) { /* a subscript that each iteration sets: independent, then not */
+    j = 2 * i;
+    b[j] = b[j + 1] + a[i];
+  }
+  printf("%d\n", j);
+#pragma nomp for
+  for (i = 0; i < N - 1; i++) {
+    j = i + 1;
+    b[j] = b[i] + a[j];
+  }
+  printf("%d\n", j);
 #pragma nomp update(from : b)
 #pragma nomp finalize
   SHOW("%g", b, N);
