@@ -10,6 +10,7 @@ import ctypes
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from nomp.region import Binary, Cast, Const, Expr, Select, Unary, Var
 
@@ -34,6 +35,7 @@ def bits(dtype: str) -> int:
     return _BITS[dtype]
 
 
+@cache
 def limits(dtype: str) -> tuple[int, int]:
     """The smallest and the largest value of the integer type *dtype*."""
     if is_signed(dtype):

@@ -57,16 +57,22 @@ def check(region: Region) -> None:
                 )  # fmt: skip
 
 
-def header(loop: For, scope: Scope, fresh: Fresh) -> Header:
-    """The domain of *loop* where it stands; *fresh* makes names for computed scalars."""
+def header(loop: For, scope: Scope, fresh: Fresh, *, from_zero: bool = False) -> Header:
+    """The domain of *loop* where it stands; *fresh* makes names for computed scalars.
+
+    *from_zero*: the iname may count from zero where the counter does not start at a constant.  LLVM makes vectors of
+    such loops only; the iname that scripts see has the counter's values where it can.
+    """
     increment = signed_step(loop)
     step = int(increment.value) if isinstance(increment, Const) else None
     if step is not None and compares_as_integers(loop):
-        affine = _affine_header(loop, scope, step)
+        affine = _affine_header(loop, scope, step, from_zero)
         if affine:
             return affine
     signed = loop.dtype != "uint64"  # else the bounds, as int64, may be on the two sides of zero
-    return _unit_header(loop, scope, fresh) if step == 1 and signed else _counted_header(loop, scope, step, fresh)
+    if step == 1 and signed and not from_zero:
+        return _unit_header(loop, scope, fresh)
+    return _counted_header(loop, scope, step, fresh)
 
 
 def signed_step(loop: For) -> Expr:
@@ -93,13 +99,13 @@ def compares_as_integers(loop: For) -> bool:
     return preserves_value(loop.dtype, loop.upper.dtype) or starts_positive
 
 
-def _affine_header(loop: For, scope: Scope, step: int) -> Header | None:
+def _affine_header(loop: For, scope: Scope, step: int, from_zero: bool) -> Header | None:
     lower, upper = scope.affine(loop.lower), scope.affine(loop.upper)
     if lower is None or upper is None or (loop.relation == "!=" and abs(step) != 1):
         return None
     relation = loop.relation if loop.relation != "!=" else "<" if step > 0 else ">"
     names = frozenset(lower.terms) | frozenset(upper.terms)
-    if step == 1:
+    if step == 1 and not (from_zero and lower.terms):
         return Header(f"{lower} <= {loop.iname} {relation} {upper}", names)
     value = lower + Affine(0, {loop.iname: step})
     return Header(f"0 <= {loop.iname} and {value} {relation} {upper}", names, base=lower, step=step)

@@ -199,7 +199,8 @@ class Builder:
 
     def loop(self, loop: For, context: Context) -> Context:
         """Open *loop*: its domain, its counter; the context of its body."""
-        head = header(loop, Scope(self.forms, self.stable, self.wide, self.variant.no_wrap), self.fresh)
+        scope = Scope(self.forms, self.stable, self.wide, self.variant.no_wrap)
+        head = header(loop, scope, self.fresh, from_zero=not self.scripted)
         for name, expr in head.computed:
             self._compute(name, expr, context)
         within = (*context.within, loop.iname)
@@ -233,7 +234,7 @@ class Builder:
             self.forms[loop.iname] = iname
         else:
             step = var(head.step) if isinstance(head.step, str) else head.step
-            value = p.Product((step, var(loop.iname)))
+            value = var(loop.iname) if step == 1 else p.Product((step, var(loop.iname)))
             for name, coefficient in sorted(head.base.terms.items()):
                 value = (var(name) if coefficient == 1 else coefficient * var(name)) + value
             self.names[loop.iname] = Name(value + head.base.constant if head.base.constant else value)

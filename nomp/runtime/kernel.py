@@ -5,7 +5,8 @@ cells and counters that the host reads afterwards.  `runtime.session` keeps one 
 
 What a launch needs follows from the scalars' bytes, the array pointers and their map entries.  Where these have been
 the same not long ago the plan of that launch is used again, so that a repeated launch, also one of a program that swaps
-two arrays, only reads the scalars and enqueues.
+two arrays, only reads the scalars and enqueues.  Scalars that only the values of elements depend on (time, a factor)
+may differ: they are put into the plan.
 """
 
 from __future__ import annotations
@@ -59,19 +60,20 @@ class Scalar:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Plan:
     """What to do for certain scalars, pointers and maps.
 
     *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters*
     the bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
     *used* is what the launches use of arrays, *apart* the last addresses for which no single variable was found to
-    overlap with anything.
+    overlap with anything.  *launches* of *program* have the loose scalars' bytes *loose*.
     """
 
     entries: tuple[Entry | None, ...]
-
     launches: tuple[Ready, ...] = ()
+    program: Program | None = None
+    loose: bytes = b""
     cells: tuple[int, ...] = ()
     counters: tuple[tuple[int, bytes], ...] = ()
     tables: tuple[int, ...] = ()
@@ -85,7 +87,7 @@ MAX_PLANS = 16
 Entries = tuple[Entry | None, ...]
 
 Situation = tuple[bytes, tuple[int, ...], Entries, Entries]
-"""The scalars' bytes, the array pointers, and the map entries that are found and that end there."""
+"""The deciding scalars' bytes, the array pointers, and the map entries that are found and that end there."""
 
 
 class Kernel:
@@ -96,7 +98,11 @@ class Kernel:
         self.span = region.span(region.place)
         self._launching = f"launching '{region.name}'"
         places = list(enumerate(region.params))
-        self._scalars = [Scalar(i, p.name, p.dtype, SIZES[p.dtype]) for i, p in places if p.kind == "scalar"]
+        deciding = ranges.deciding(region)
+        scalars = [Scalar(i, p.name, p.dtype, SIZES[p.dtype]) for i, p in places if p.kind == "scalar"]
+        self._scalars = sorted(scalars, key=lambda scalar: scalar.name not in deciding)
+        self._loose = frozenset(scalar.name for scalar in scalars) - deciding
+        self._deciding_bytes = sum(scalar.size for scalar in scalars if scalar.name in deciding)
         self._layout = struct.Struct("=" + "".join(CODES[scalar.dtype] for scalar in self._scalars))
         self._required = [(i, p) for i, p in places if p.kind != "array"]
         self._arrays = [(i, p) for i, p in places if p.kind in ("array", "table")]
@@ -145,8 +151,12 @@ class Kernel:
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
         find, ending = context.memory.find, context.memory.ending
-        situation = self._read(addresses), pointers, tuple(map(find, pointers)), tuple(map(ending, pointers))
-        plan = self._plans.get(situation) or self._planned(context, situation)
+        raw = self._read(addresses)
+        decide, loose = raw[: self._deciding_bytes], raw[self._deciding_bytes :]
+        situation = decide, pointers, tuple(map(find, pointers)), tuple(map(ending, pointers))
+        plan = self._plans.get(situation) or self._planned(context, situation, loose)
+        if plan.loose != loose and plan.program:
+            plan.launches, plan.loose = plan.program.rebound(plan.launches, self._values(raw)), loose
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)
         return plan
@@ -157,15 +167,16 @@ class Kernel:
         for position, value in plan.counters:
             ctypes.memmove(addresses[position], value, len(value))
 
-    def _planned(self, context: Context, situation: Situation) -> Plan:
-        raw, pointers, entries, before = situation
-        scalars, by_data = self._values(raw), False
+    def _planned(self, context: Context, situation: Situation, loose: bytes) -> Plan:
+        decide, pointers, entries, before = situation
+        scalars, by_data = self._values(decide + loose), False
         if any(before):
             params = [param for _, param in self._arrays]
             arrays = list(map(between.Pointer, params, pointers, entries, before))
             with driver_errors(self._launching, self.span):
                 entries, by_data = between.settled(self.region, scalars, arrays, context.device)
         plan = self._prepare(context, scalars, pointers, entries)
+        plan.loose = loose
         return plan if by_data else self._remember(situation, plan)
 
     def _values(self, raw: bytes) -> dict[str, Number]:
@@ -185,7 +196,7 @@ class Kernel:
         for position in plan.tables:
             self._tables[position].load(device, addresses[position])
         for launch in plan.launches:
-            launch.launch()
+            launch.enqueue()
         for cell, element in zip(self._cells, elements, strict=True):
             cell.store(device, memory, element)
 
@@ -214,7 +225,7 @@ class Kernel:
         key = tuple(_bytes(value, self.region.param(name).dtype) for name, value in jit.items()), variant
         if key not in self._programs:
             source = context.compile(self.region, jit, variant)
-            self._programs[key] = Program(context.device, source, self.span)
+            self._programs[key] = Program(context.device, source, self.span, self._loose)
             self._watches[self._programs[key]] = _watch(self.region, source)
         return self._programs[key]
 
@@ -256,12 +267,15 @@ class Kernel:
                 buffers = {cell.param.name: cell.buffer(context.device) for cell in self._cells}
                 self._check_header(scalars)
                 idle = self._is_idle(scalars)
-                launches, used = ((), ()) if idle else self._bind(context, scalars, pointers, entries, buffers)
+                bound = None if idle else self._bind(context, scalars, pointers, entries, buffers)
         except ZeroDivisionError as reason:
             message = f"the bounds of kernel '{self.region.name}' divide by zero, or a step is zero"
             raise error("N612", message, self.span, help=f"the values are {_listed(scalars)}") from reason
         unmapped = tuple(i for (i, _), e in zip(self._arrays, entries, strict=True) if e is None and i in self._tables)
-        return Plan(tuple(entries), launches, cells, counters, unmapped if launches else (), used)
+        if bound is None:
+            return Plan(tuple(entries), cells=cells, counters=counters)
+        program, launches, used = bound
+        return Plan(tuple(entries), launches, program, b"", cells, counters, unmapped if launches else (), used)
 
     def _final_counters(self, scalars: Mapping[str, Number]) -> Iterator[tuple[int, bytes]]:
         final = ranges.final_counters(self.region, scalars) if self._counters else {}
@@ -283,8 +297,8 @@ class Kernel:
     def _bind(
         self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int],
         entries: Sequence[Entry | None], buffers: dict[str, Any],
-    ) -> tuple[tuple[Ready, ...], tuple[aliasing.Used, ...]]:  # fmt: skip
-        """The launches, and what they use of the arrays, whose buffers are added to *buffers*."""
+    ) -> tuple[Program, tuple[Ready, ...], tuple[aliasing.Used, ...]]:  # fmt: skip
+        """The program, its launches, and what they use of the arrays, whose buffers are added to *buffers*."""
         offsets: dict[str, int] = {}
         mapped: dict[str, bounds.Elements] = {}
         for (position, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
@@ -308,7 +322,7 @@ class Kernel:
         program = self.compile(context, scalars, variant)
         if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
             context.illegal(wrong)
-        return program.bind(scalars, buffers, offsets), used
+        return program, program.bind(scalars, buffers, offsets), used
 
     def _aliased(self, used: tuple[aliasing.Used, ...]) -> bool:
         if self._bounds_read and aliasing.overlap(self.region, used, self._bounds_read):

@@ -6,8 +6,8 @@ its parameters.  Out: launches that are ready to be enqueued, as often as nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ import numpy as np
 from nomp import backend
 from nomp.arithmetic import SIZES, Number, convert, evaluate
 from nomp.backend import BackendError, Device
-from nomp.device_source import DeviceSource, Launch, Value
+from nomp.device_source import Argument, DeviceSource, Launch, Value
 from nomp.diagnostics import NompError, Note, Span, error
+from nomp.region import Expr, Var
+from nomp.walks import walk_expr
 
 Key = tuple[str, str]
 """Kind and name of an argument (`device_source.Argument`)."""
@@ -24,26 +26,31 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A launch with everything evaluated."""
+    """*launch* with everything evaluated."""
 
+    launch: Launch
     kernel: backend.Kernel
     grid: tuple[int, ...]
     block: tuple[int, ...]
     arguments: tuple[Any, ...]
 
-    def launch(self) -> None:
+    def enqueue(self) -> None:
         """Enqueue it."""
         self.kernel.launch(self.grid, self.block, self.arguments)
 
 
 class Program:
-    """The entry points of *source* and the scratch buffers that its launches share (the queue is in order)."""
+    """The entry points of *source* and the scratch buffers that its launches share (the queue is in order).
 
-    def __init__(self, device: Device, source: DeviceSource, span: Span) -> None:
+    Grids do not depend on the scalars *loose*.
+    """
+
+    def __init__(self, device: Device, source: DeviceSource, span: Span, loose: Container[str] = ()) -> None:
         """Compile *source*.  Raises N521, at *span*, with the device compiler's log and the source it refused."""
         self._device = device
         self._source = source
         self._scratch: dict[str, list[tuple[int, Any]]] = {}
+        self._loose = [value for value in source.values if value.expr is not None and _mentions(value.expr, loose)]
         types = {value.name: value.dtype for value in source.values}
         signatures = {
             launch.entry: [types[a.name] if a.kind == "value" else None for a in launch.arguments]
@@ -62,7 +69,7 @@ class Program:
         values = {value.name: _evaluate(value, scalars, offsets) for value in self._source.values}
         arguments: dict[Key, Any] = {("buffer", name): buffer for name, buffer in buffers.items()}
         for value in self._source.values:
-            arguments["value", value.name] = np.dtype(value.dtype).type(values[value.name])
+            arguments["value", value.name] = _typed(value, values[value.name])
         grids = [tuple(int(evaluate(extent, values)) for extent in launch.grid) for launch in self._source.launches]
         if all(min(grid) <= 0 for grid in grids):
             return ()
@@ -72,12 +79,18 @@ class Program:
         pairs = zip(self._source.launches, grids, strict=True)
         return tuple(self._ready(launch, grid, values, arguments) for launch, grid in pairs if min(grid) > 0)
 
+    def rebound(self, launches: tuple[Ready, ...], scalars: Mapping[str, Number]) -> tuple[Ready, ...]:
+        """*launches*, bound before, for *scalars* that differ from those of then in the loose ones only."""
+        new: dict[Key, Any] = {("value", v.name): _typed(v, _evaluate(v, scalars, {})) for v in self._loose}
+        return tuple(replace(ready, arguments=tuple(map(new.get, map(_key, ready.launch.arguments), ready.arguments)))
+                     for ready in launches)  # fmt: skip
+
     def _ready(
         self, launch: Launch, grid: tuple[int, ...], values: Mapping[str, Number], arguments: Mapping[Key, Any]
     ) -> Ready:
         block = tuple(int(evaluate(extent, values)) for extent in launch.block)
-        chosen = tuple(arguments[argument.kind, argument.name] for argument in launch.arguments)
-        return Ready(self._kernels[launch.entry], grid, block, chosen)
+        chosen = tuple(arguments[_key(argument)] for argument in launch.arguments)
+        return Ready(launch, self._kernels[launch.entry], grid, block, chosen)
 
     def _scratch_buffer(self, name: str, nbytes: int) -> Any:
         """A buffer of at least *nbytes*.  One that is outgrown is kept, because earlier launches may be repeated; as
@@ -94,6 +107,19 @@ class Program:
             for _, buffer in sizes:
                 self._device.free(buffer)
         self._scratch.clear()
+
+
+def _key(argument: Argument) -> Key:
+    return argument.kind, argument.name
+
+
+def _mentions(expr: Expr, names: Container[str]) -> bool:
+    return any(isinstance(node, Var) and node.name in names for node in walk_expr(expr))
+
+
+def _typed(value: Value, number: Number) -> Any:
+    """*number* as backends want it."""
+    return np.dtype(value.dtype).type(number)
 
 
 def _evaluate(value: Value, scalars: Mapping[str, Number], offsets: Mapping[str, int]) -> Number:

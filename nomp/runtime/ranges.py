@@ -12,11 +12,37 @@ from dataclasses import replace
 from nomp.affine import preserves_value
 from nomp.arithmetic import Number, evaluate, is_float, is_launch_expr, is_signed, limits
 from nomp.loops import last_value, signed_step, starts, trip_count
-from nomp.region import Binary, Cast, Const, Expr, For, Region, Stmt, Unary, Var
-from nomp.walks import bodies, loads, walk, walk_expr
+from nomp.region import Assign, Binary, Cast, Const, Declare, Expr, For, Load, Region, Select, Stmt, Unary, Var
+from nomp.walks import bodies, expressions, loads, walk, walk_expr
 
 Interval = tuple[int, int]
 _LARGEST = limits("int64")[1]
+
+
+def deciding(region: Region) -> frozenset[str]:
+    """The scalars that anything but the values of elements depends on: what is touched, how often, and what is run."""
+    exprs = [expr for param in region.params for expr in (*param.shape, param.index) if expr is not None]
+    for stmt in walk(region.body):
+        match stmt:
+            case Assign(target=target, value=value) if isinstance(target, Load) or is_float(target.dtype):
+                exprs += [*(target.index if isinstance(target, Load) else ()), *_inside(value)]
+            case Declare(dtype=dtype, shape=shape, init=init) if init is not None and is_float(dtype):
+                exprs += [*shape, *_inside(init)]
+            case _:
+                exprs += [stmt.value] if isinstance(stmt, Assign) else expressions(stmt)
+    return frozenset(region.clauses.jit) | {n.name for e in exprs for n in walk_expr(e) if isinstance(n, Var)}
+
+
+def _inside(value: Expr) -> Iterator[Expr]:
+    """The subscripts and conditions in *value*."""
+    for node in walk_expr(value):
+        match node:
+            case Load(index=index):
+                yield from index
+            case Select(cond=cond):
+                yield cond
+            case Binary(op="&&" | "||", left=left, right=right):
+                yield from (left, right)
 
 
 def needs_ranges(region: Region) -> bool:

@@ -13,7 +13,7 @@ from fake import DeviceOverRealMemory
 from nomp.arithmetic import Number
 from nomp.device_source import Argument, DeviceSource, Launch, Value, Variant
 from nomp.diagnostics import Diagnostic, register_source
-from nomp.region import Const, Expr, For, Param, Place, Region, Var
+from nomp.region import Const, Expr, For, Param, Place, Region, Stmt, Var
 from nomp.runtime.kernel import Context
 from nomp.runtime.memory import AddressMap
 
@@ -23,10 +23,12 @@ SOURCE = "int n; double a[9], s;\n#pragma nomp for\nfor (int i = 0; i < n; i++) 
 LOOP = Place(3, 1, 37)
 
 
-def region(*params: Param, upper: Expr = N, final: str | None = None, **more: Any) -> Region:
-    """``for (int i = 0; i < upper; i++)``, whatever the parameters; what it does is written by hand."""
+def region(
+    *params: Param, upper: Expr = N, final: str | None = None, body: tuple[Stmt, ...] = (), **more: Any
+) -> Region:
+    """``for (int i = 0; i < upper; i++)``, whatever the parameters; what its kernel does is written by hand."""
     register_source("k.c", SOURCE)
-    loop = For("i", "int32", Const(0, "int32"), "<", upper, Const(1, "int32"), (), final, LOOP)
+    loop = For("i", "int32", Const(0, "int32"), "<", upper, Const(1, "int32"), body, final, LOOP)
     return Region("k", "k.c", 2, params, (loop,), **more)
 
 

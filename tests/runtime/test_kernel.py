@@ -14,7 +14,7 @@ from fake import INFO
 
 from nomp.device_source import Argument, Launch, Scratch, Value, Variant
 from nomp.diagnostics import NompError
-from nomp.region import Binary, Clauses, Const, Param, Reduction, Var
+from nomp.region import Assign, Binary, Clauses, Const, Declare, If, Load, Param, Reduction, Select, Stmt, Var
 from nomp.runtime.cells import identity
 from nomp.runtime.kernel import MAX_PLANS, Kernel
 from nomp.runtime.memory import ALLOC, FREE, FROM, TO
@@ -267,6 +267,39 @@ def test_swapping_arrays_makes_no_new_plans() -> None:
         a, b = b, a
     assert len(kernel._plans) == 2
     assert bench.launched[0][2:] == bench.launched[98][2:] == bench.launched[1][:1:-1] == bench.launched[99][:1:-1]
+
+
+def test_a_scalar_that_only_values_depend_on_makes_no_new_plan() -> None:
+    factor, a = Param("factor", "float64"), np.arange(8.0)
+    body = (Assign(Load("a", (Var("i", "int32"),), "float64"), Var("factor", "float64")),)
+    made = source(Argument("value", "factor"), Argument("value", "n"),
+                  values=(Value("factor", "float64", Var("factor", "float64")), Value("n", "int32", N)))  # fmt: skip
+    bench, kernel = Bench(made), Kernel(region(SCALAR_N, factor, ARRAY_A, body=body))
+    bench.memory.update(address(a), 0, 8, 8, TO)
+    for n, value in ((5, 0.5), (5, -0.0), (5, 0.5), (6, 0.5), (5, 0.0), (6, 1.5)):
+        kernel.run(bench.context, [address(ctypes.c_int(n)), address(ctypes.c_double(value)), address(a)])
+        assert repr(bench.launched[-1][2:]) == repr((np.float64(value), np.int32(n)))
+    assert len(kernel._plans) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        (Assign(Load("a", (Var("k", "int32"),), "float64"), Const(1.0, "float64")),),
+        (Assign(Load("a", (Var("i", "int32"),), "float64"), Load("a", (Var("k", "int32"),), "float64")),),
+        (Declare("t", "int32", (), Var("k", "int32")),),
+        (If(Var("k", "int32"), (Assign(Load("a", (Const(0, "int32"),), "float64"), Const(1.0, "float64")),)),),
+        (Assign(Load("a", (Const(0, "int32"),), "float64"), Select(Var("k", "int32"), Load("a", (Const(0, "int32"),), "float64"),
+                                                      Const(1.0, "float64"), "float64")),),
+    ],
+)  # fmt: skip
+def test_a_scalar_that_decides_on_what_is_touched_makes_a_new_plan(body: tuple[Stmt, ...]) -> None:
+    a = np.arange(8.0)
+    bench, kernel = Bench(source()), Kernel(region(SCALAR_N, Param("k", "int32"), ARRAY_A, body=body))
+    bench.memory.update(address(a), 0, 8, 8, TO)
+    for k in (1, 2, 1):
+        kernel.run(bench.context, [address(ctypes.c_int(3)), address(ctypes.c_int(k)), address(a)])
+    assert len(kernel._plans) == 2
 
 
 def test_plans_do_not_pile_up() -> None:

@@ -31,16 +31,16 @@ static int nomp_table(int x)
 __kernel void __attribute__ ((reqd_work_group_size(1, 1, 1))) opaque(long const _trips, long const _share, long const _items, __global int *out)
 {
   long i_lb;
-  long i_ub;
+  long i_trips;
   int steps;
   int t;
 
   i_lb = gid(0) * _share;
-  i_ub = ((gid(0) * _share + _share < _trips) ? gid(0) * _share + _share : _trips);
-  for (long i = i_lb; i <= -1 + i_ub; ++i)
+  i_trips = ((gid(0) * _share < ((gid(0) * _share + _share < _trips) ? gid(0) * _share + _share : _trips)) ? ((((gid(0) * _share + _share < _trips) ? gid(0) * _share + _share : _trips) - gid(0) * _share - 1l) / 1l) + 1l : 0l);
+  for (long i = 0; i <= -1 + i_trips; ++i)
   {
     steps = 0;
-    t = out[i];
+    t = out[i + i_lb];
     while ((t > 1) && (steps < 60)) {
       if ((t % 2) == 0) {
         t = t / 2;
@@ -50,6 +50,6 @@ __kernel void __attribute__ ((reqd_work_group_size(1, 1, 1))) opaque(long const 
       }
       steps = steps + 1;
     }
-    out[i] = nomp_clamp(steps, 3);
+    out[i + i_lb] = nomp_clamp(steps, 3);
   }
 }
