@@ -21,7 +21,7 @@ from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
 from nomp.frontend.clang_callees import inlined, is_variadic
-from nomp.frontend.clang_calls import is_math, refuse_recursion
+from nomp.frontend.clang_calls import is_reserved, refuse_recursion
 from nomp.frontend.clang_captures import note, uses_of, written_by
 from nomp.frontend.clang_context import Again, Context, Local
 from nomp.frontend.clang_expressions import pointee, spot_of_pointer, value
@@ -93,7 +93,7 @@ def _define(site: Site, function: Cursor, ctx: Context, translate: Translate, st
     stmts = writer.statement(body)
     if ctx.failed:
         raise NompError(tuple(ctx.diagnostics))
-    name = function.spelling + ("_" if is_math(function.spelling) else "")
+    name = function.spelling + ("_" if is_reserved(function.spelling) else "")
     return Function(name, dtype, tuple(params), stmts)
 
 

@@ -339,9 +339,13 @@ class Statements(Loops):
         return [stmt(f"int {name} = 0; do {{\n@\n}} while (++{name} < @);", body, number(3))]
 
     def switch(self, scope: Scope, nest: Nest) -> list[Node]:
-        first, second = (self.body(scope.inner(), nest, 1) for _ in range(2))
+        first, second = (self._labelled(scope.inner(), nest) for _ in range(2))
         text = "switch (@ & 3) {\ncase 1:\n@\nbreak;\ncase 2:\ndefault:\n@\n}"
         return [stmt(text, expr("(@ & 255)", self.integer(scope, 1).node), first, second)]
+
+    def _labelled(self, scope: Scope, nest: Nest) -> Node:
+        """What may follow a label, which no declaration may."""
+        return block(*(_plain(self, scope, nest) or [stmt(";")]), self.body(scope, nest, 1))
 
 
 def _plain(statements: Statements, scope: Scope, nest: Nest) -> list[Node]:
