@@ -10,8 +10,8 @@ Raises N208 to N213 and N220, each with its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 
 from clang.cindex import CursorKind
 
@@ -21,13 +21,15 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_callees import definition, is_independent
 from nomp.frontend.clang_calls import call
+from nomp.frontend.clang_choices import chosen, decided
 from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import Spot, is_member, member, spot, target
+from nomp.frontend.clang_sizes import size_of
 from nomp.frontend.clang_types import dtype_of, is_address, is_array, is_record, layout_of
-from nomp.region import COMPARISONS, Binary, Const, Expr, Load, Select, Unary, Var
+from nomp.region import COMPARISONS, Binary, Const, Expr, Load, Unary, Var
 
 _ARITHMETIC = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")
 _LITERALS = (CursorKind.INTEGER_LITERAL, CursorKind.CHARACTER_LITERAL, CursorKind.FLOATING_LITERAL,
@@ -249,10 +251,7 @@ def _implicit(ctx: Context, cursor: Cursor) -> Expr:
 def _constant(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
     found = ast.evaluate(cursor)
-    if found is None:
-        advice = "compute it before the loop"
-        raise ctx.refusal("N220", cursor, "this size is not a constant", advice)
-    return number(found, dtype)
+    return size_of(ctx, cursor) if found is None else number(found, dtype)
 
 
 def _reference(ctx: Context, cursor: Cursor) -> Expr:
@@ -296,10 +295,10 @@ def _binary(ctx: Context, cursor: Cursor) -> Expr:
     if operator not in (*_ARITHMETIC, *COMPARISONS, "&&", "||"):
         return _stored(ctx, cursor, "a comma" if operator == "," else "an assignment")
     first, second = ast.children(cursor)
-    left = _operand(ctx, cursor, first)
-    with ctx.repeated() if operator in ("&&", "||") else nullcontext():
-        right = _operand(ctx, cursor, second)
-    dtype = _dtype(ctx, cursor)
+    left, dtype = _operand(ctx, cursor, first), _dtype(ctx, cursor)
+    if operator in ("&&", "||"):
+        return decided(ctx, cursor, operator, left, lambda: _operand(ctx, cursor, second))
+    right = _operand(ctx, cursor, second)
     if operator in ("<<", ">>"):
         right = cast(right, dtype)  # C converts each side by itself; counts that C defines fit either type
     return folded(Binary(operator, left, right, dtype))
@@ -309,8 +308,8 @@ def _stored(ctx: Context, cursor: Cursor, what: str) -> Expr:
     """The value of an assignment, which is carried out before the statement at hand."""
     _dtype(ctx, cursor)
     if ctx.hoisted is None or ctx.store is None:
-        advice = "make it a statement of its own"
-        raise ctx.refusal("N209", cursor, f"{what} is used as a value where it may never be evaluated", advice)
+        message = f"{what} is used as a value where it may be evaluated never or several times"
+        raise ctx.refusal("N209", cursor, message, "make it a statement of its own")
     return ctx.store(cursor)
 
 
@@ -322,11 +321,8 @@ def _operand(ctx: Context, cursor: Cursor, child: Cursor) -> Expr:
 
 def _conditional(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
-    first, *branches = ast.children(cursor)
-    cond = value(ctx, first)
-    with ctx.repeated():
-        then, other = (value(ctx, child) for child in branches)
-    return Select(cond, then, other, dtype)
+    first, then, other = ast.children(cursor)
+    return chosen(ctx, cursor, value(ctx, first), (partial(value, ctx, then), partial(value, ctx, other)), dtype)
 
 
 def _explicit(ctx: Context, cursor: Cursor) -> Expr:

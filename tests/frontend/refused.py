@@ -178,14 +178,6 @@ ERRORS = {
     "function-as-value": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) k[i] = own != 0;""",
-    "values": """\
-#pragma nomp for
-  for (int i = 0; i < n; i++) {
-    a[i] = n && (b[i] = 0);
-    a[i] = n ? k[i]++ : 2;
-    a[i] = n || (j = 1, 1);
-    if (m || !(j = i)) a[i] = 1;
-  }""",
     "values-in-header": """\
 #pragma nomp for
   for (int i = 0; i < n--; i++) a[i] = 0;""",
@@ -404,7 +396,12 @@ CALLS = """\
     set(a);
     resize(a, n);
     k[i] = steps(i);
+    do {
+      if (k[i]) continue;
+    } while (sum(k, n) > i);
   }
+#pragma nomp for
+  for (int i = 0; i < sum(k, n); i++) a[i] = 0;
   int g = 0;
 #pragma nomp for
   for (int i = g; i < n; i++) a[i] = hidden(i);"""

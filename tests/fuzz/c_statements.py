@@ -229,13 +229,23 @@ class Statements(Loops):
 
     def guard(self, scope: Scope, nest: Nest) -> list[Node]:
         was, nest.guarded = nest.guarded, True
-        cond = self.condition(scope, 2).node
+        cond = self._test(scope)
         then = self.body(scope.inner(), nest, self.random.randint(1, 2))
         made = stmt("if (@) {\n@\n}", cond, then)
         if self.random.random() < 0.5:
             made = stmt("if (@) {\n@\n} else {\n@\n}", cond, then, self.body(scope.inner(), nest, 1))
         nest.guarded = was
         return [made]
+
+    def _test(self, scope: Scope) -> Node:
+        """A condition, which may change something if part of it holds."""
+        cond, target = self.condition(scope, 2).node, self._target(scope)
+        if target is None or target[2] or self.random.random() < 0.7:
+            return cond
+        place, ctype, _ = target
+        value = self.stored(self.any(scope, 1, ctype), ctype)
+        form = self.random.choice(["@ && ((@ = @), @)", "@ || (@ = @) && @", "(@ ? @ = @ : @)"])
+        return expr(form, cond, place, value, self.condition(scope, 1).node)
 
     def inner_loop(self, scope: Scope, nest: Nest) -> list[Node]:
         if nest.depth >= 3:
@@ -335,7 +345,10 @@ class Statements(Loops):
     def do_loop(self, scope: Scope, nest: Nest) -> list[Node]:
         name = f"w{self.made}"
         self.made += 1
-        body = self.body(scope.inner(), nest, 1)
+        was = nest.depth, nest.breakable
+        nest.depth, nest.breakable = nest.depth + 1, True
+        body = self.body(scope.inner(), nest, 2)
+        nest.depth, nest.breakable = was
         return [stmt(f"int {name} = 0; do {{\n@\n}} while (++{name} < @);", body, number(3))]
 
     def switch(self, scope: Scope, nest: Nest) -> list[Node]:
