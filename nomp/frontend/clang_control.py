@@ -198,7 +198,7 @@ def _written_out(writer: Writer, cursor: Cursor) -> Statements:
 
 
 def _ending(ctx: Context, cursor: Cursor, body: Statements, last: Statements) -> tuple[Statements, Statements]:
-    """What must be declared before a loop for *last* to end each of its iterations, and *body* with it at their ends."""
+    """What must be declared before a loop for *last* to end its iterations, and *body* with it where they end."""
     if not any(isinstance(jump, Continue) for jump in jumps.own(body)):
         return (), (*body, *last)
     declared: list[Declare] = []

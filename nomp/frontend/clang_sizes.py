@@ -20,7 +20,7 @@ from nomp.region import Binary, Const, Expr, Param, Var
 
 def size_of(ctx: Context, cursor: Cursor) -> Expr:
     """The value of the ``sizeof`` *cursor*, which is no constant."""
-    operand = [child for child in ast.children(cursor) if is_array(child.type)]  # else a type's, whose child is a number
+    operand = [child for child in ast.children(cursor) if is_array(child.type)]  # that of a type has a number
     found = _part(operand[0]) if operand else None
     if found is not None:
         path, rank = found
