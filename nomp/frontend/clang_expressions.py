@@ -25,7 +25,7 @@ from nomp.frontend.clang_choices import chosen, decided
 from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
-from nomp.frontend.clang_paths import Path, path_of
+from nomp.frontend.clang_paths import Path, path_of, pointed
 from nomp.frontend.clang_records import Spot, is_member, member, spot, target
 from nomp.frontend.clang_sizes import size_of
 from nomp.frontend.clang_types import dtype_of, is_address, is_array, is_record, layout_of
@@ -73,6 +73,8 @@ def location(ctx: Context, cursor: Cursor) -> Var | Load:
 def scalar_of_path(ctx: Context, cursor: Cursor, path: Path) -> Var:
     """The scalar variable *path*, which *cursor* mentions."""
     _check_member(ctx, cursor, path)
+    if ctx.capture is not None:
+        ctx.capture(cursor, path)
     local = ctx.counters.get(path.key) or ctx.locals.get(path.key) or ctx.params.get(path.key)
     if local is None and path.key in ctx.counted:
         raise ctx.be_variable(path.key)
@@ -92,7 +94,7 @@ def _check_member(ctx: Context, cursor: Cursor, path: Path) -> None:
 
 def variable_of(ctx: Context, cursor: Cursor) -> Path | None:
     """The variable that *cursor* is, a member of one included unless it counts as an array's element."""
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     return None if path is None or ctx.is_element(path.key) else path
 
 
@@ -136,8 +138,11 @@ def _distance(ctx: Context, cursor: Cursor) -> Expr:
     return cast(_subscript(ctx, cursor), "int64")
 
 
-def spot_of_pointer(ctx: Context, cursor: Cursor) -> Spot:
-    """What the pointer to a struct *cursor* points to."""
+def spot_of_pointer(ctx: Context, cursor: Cursor) -> Spot | Path:
+    """What the pointer to a struct *cursor* points to: an element of an array, or the path of another struct."""
+    place = pointed(cursor, ctx.places)
+    if place is not None and not ctx.is_element(place.key):
+        return place
     return target(ctx, cursor, lambda index: _distance(ctx, index))
 
 
@@ -151,6 +156,8 @@ def element_of_path(ctx: Context, cursor: Cursor, path: Path) -> Element:
     _check_member(ctx, cursor, path)
     if path.key in ctx.aliases:
         return _not_an_array(ctx, cursor)
+    if ctx.capture is not None:
+        ctx.capture(cursor, path)
     local = ctx.locals.get(path.key)
     if local:
         return Element(local.name, local.dtype, len(local.shape))
@@ -265,7 +272,7 @@ def _reference(ctx: Context, cursor: Cursor) -> Expr:
 
 
 def _lvalue(ctx: Context, cursor: Cursor) -> Expr:
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     if path and path.key in ctx.values:
         return ctx.values[path.key]
     constant = constant_of(path) if path else None

@@ -131,7 +131,7 @@ def is_member(ctx: Context, cursor: Cursor) -> bool:
         if not pointers or cursor.kind not in _STEPS:
             return False
         cursor = pointers[0]
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     return path is None or ctx.is_element(path.key)
 
 
@@ -141,7 +141,7 @@ _STEPS = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR, CursorKind.ARRAY_SUB
 
 def spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
     """The part that the lvalue *cursor* is."""
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     holds = path is not None and is_array(path.type) and is_record(layout_of(path.type).element)
     if path and holds and not ctx.is_element(path.key):
         return Spot(path, path.host, path.type)
@@ -161,10 +161,13 @@ def spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
 
 def target(ctx: Context, cursor: Cursor, index: Index) -> Spot:
     """The part that the pointer *cursor* points to."""
-    inner, operator, path = ast.children(cursor), ast.operator(cursor), path_of(cursor)
+    inner, operator, path = ast.children(cursor), ast.operator(cursor), path_of(cursor, ctx.places)
     if path and path.key in ctx.spots:
         known: Spot = ctx.spots[path.key]
         return known
+    if path and path.key in ctx.places:
+        advice = "use its members, ps->m"
+        raise ctx.refusal("N211", cursor, f"'{path.host}' points to one struct, not to an array of them", advice)
     if path and is_pointer(path.type) and not ctx.is_element(path.key):
         element = layout_of(path.type).element
         if is_record(element):

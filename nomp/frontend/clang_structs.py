@@ -157,7 +157,7 @@ def _names(fields: Fields) -> tuple[str, ...]:
 
 def _parts(ctx: Context, cursor: Cursor) -> Part:
     """The members of the struct that the lvalue *cursor* is, which is translated once, with what it changes."""
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     if path and not ctx.is_element(path.key):
         return lambda member, place: _part_of_path(ctx, cursor, path, member, place)
     if cursor.kind not in _LVALUES:

@@ -216,6 +216,14 @@ ERRORS = {
   struct P *r = p;
 #pragma nomp for
   for (int i = 0; i < n; i++) p[i].x = r->x;""",
+    "struct-pointers": """\
+  struct Q { struct P p; } *g = 0, *h = 0;
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    struct P *z = &s, *y = &g->p;
+    a[i] = z[1].x + (z + i)->x + (&s)[i].n + z->bits;
+    y->n = h->p.n;
+  }""",
     "pointers": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {

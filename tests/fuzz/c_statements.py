@@ -207,6 +207,19 @@ class Statements(Loops):
         scope.records.append(Records(name, records.struct, 0, 1, place=fixed(name)))
         return [stmt(f"struct {records.struct.tag} {name} = @;", value)]
 
+    def struct_pointer(self, scope: Scope, nest: Nest) -> list[Node]:
+        """A pointer to a struct, and its members by it."""
+        if not scope.records:
+            return []
+        records, name = self.random.choice(scope.records), f"q{self.made}"
+        self.made += 1
+        for member in records.struct.members:
+            text = self.random.choice([f"{name}->{member.name}", f"(*{name}).{member.name}"])
+            if not member.length:
+                scope.values.append(Value(fixed(text), member.type, *member.type.bound))
+                scope.places += [(fixed(text), member.type)] * records.writable
+        return [stmt(f"struct {records.struct.tag} *{name} = &@;", self._record(scope, records))]
+
     def whole_struct(self, scope: Scope, nest: Nest) -> list[Node]:
         """A struct assigned to another one."""
         targets = [r for r in scope.records if r.writable]
@@ -371,4 +384,5 @@ MAKERS: tuple[tuple[int, str, Callable[[Statements, Scope, Nest], list[Node]]], 
     (2, "", Statements.guard), (3, "", Statements.inner_loop), (1, "break", Statements.jump),
     (2, "", Statements.accumulate), (1, "while", Statements.while_loop), (1, "do", Statements.do_loop),
     (1, "switch", Statements.switch), (1, "structs", Statements.local_struct), (1, "structs", Statements.whole_struct),
+    (1, "structs", Statements.struct_pointer),
 )  # fmt: skip
