@@ -70,7 +70,8 @@ class Context:
     *plain* are the counters that must be variables, which the header of their loop assigns; *counted* are the other
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
     takes statements to run before it; it is None where what is translated may be evaluated several times or not at all.
-    *inline* and *store* translate calls and assignments whose value is used, with its help; *capture* makes a parameter
+    *inline*, *store* and *literal* translate calls, assignments whose value is used and literals of arrays, with its
+    help; *capture* makes a parameter
     of a path that the statements themselves do not spell.  *late* are such paths that turned out to be written.
     *failed* says that something was refused, were it by an error without a message because an earlier one explains it.
     """
@@ -101,6 +102,7 @@ class Context:
     capture: Callable[[Cursor, Any], None] | None = None
     inline: Callable[[Cursor, Cursor], Expr | None] | None = None
     store: Callable[[Cursor], Expr] | None = None
+    literal: Callable[[Cursor], Element] | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     failed: bool = False
 

@@ -45,6 +45,7 @@ _KINDS = {
 }
 
 
+_ARRAYS = (CursorKind.STRING_LITERAL, CursorKind.COMPOUND_LITERAL_EXPR)
 _ZERO = Const(0, "int32")
 
 
@@ -114,6 +115,8 @@ def _element(ctx: Context, cursor: Cursor) -> Element | Var:
         return _moved(ctx, cursor, base, _subscript(ctx, index))
     if ast.operator(cursor) == "*":
         return pointee(ctx, ast.children(cursor)[0])
+    if cursor.kind in _ARRAYS and is_array(cursor.type) and ctx.literal is not None:
+        return ctx.literal(cursor)
     return _not_an_array(ctx, cursor)
 
 
@@ -337,6 +340,14 @@ def _explicit(ctx: Context, cursor: Cursor) -> Expr:
     return cast(value(ctx, ast.children(cursor)[-1]), dtype)
 
 
+def _compound_literal(ctx: Context, cursor: Cursor) -> Expr:
+    """``(int){n}``."""
+    given, dtype = ast.children(cursor)[-1], dtype_of(cursor.type)
+    if dtype is None or len(ast.children(given)) != 1:
+        return _unknown(ctx, cursor)
+    return cast(_inner(ctx, given), dtype)
+
+
 def _call(ctx: Context, cursor: Cursor) -> Expr:
     found = effect(ctx, cursor)
     if found is None:
@@ -373,5 +384,6 @@ _TRANSLATORS: dict[CursorKind, Callable[[Context, Cursor], Expr]] = {
     CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: _binary,
     CursorKind.CONDITIONAL_OPERATOR: _conditional,
     CursorKind.CSTYLE_CAST_EXPR: _explicit,
+    CursorKind.COMPOUND_LITERAL_EXPR: _compound_literal,
     CursorKind.CALL_EXPR: _call,
 } | dict.fromkeys(_LITERALS, _constant)

@@ -25,6 +25,7 @@ from nomp.frontend.clang_calls import is_reserved, refuse_recursion
 from nomp.frontend.clang_captures import note, uses_of, written_by
 from nomp.frontend.clang_context import Again, Context, Local
 from nomp.frontend.clang_expressions import pointee, spot_of_pointer, value
+from nomp.frontend.clang_initialisers import literal
 from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_records import Spot
 from nomp.frontend.clang_scope import Site
@@ -90,7 +91,7 @@ def _define(site: Site, function: Cursor, ctx: Context, translate: Translate, st
         params.append((local.name, kind))
     inside = Site(ctx.source, site.unit, function, (function, body), ast.begin(body) + 1)
     writer = Writer(ctx, inside, translate, result=dtype)
-    ctx.inline, ctx.store = inliner(writer), partial(store, ctx)
+    ctx.inline, ctx.store, ctx.literal = inliner(writer), partial(store, ctx), partial(literal, ctx)
     stmts = writer.statement(body)
     if ctx.failed:
         raise NompError(tuple(ctx.diagnostics))

@@ -19,6 +19,7 @@ from nomp.frontend.clang_captures import Uses, by_address, capture, capture_late
 from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Again, Callees, Context, Key, position
 from nomp.frontend.clang_functions import definer, inliner
+from nomp.frontend.clang_initialisers import literal
 from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_statements import stored
@@ -62,6 +63,7 @@ def _translate(
         clauses = replace(clauses, jit=tuple(_capture_jit(ctx, clauses.jit, site)))
     writer = Writer(ctx, site, translate_statement)
     ctx.inline, ctx.store, ctx.capture = inliner(writer), partial(stored, ctx), partial(capture_late, ctx, site)
+    ctx.literal = partial(literal, ctx)
     body = writer.block(list(statements))
     if whole:
         _refuse_others(ctx, site)

@@ -19,10 +19,10 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
 from nomp.frontend.clang_context import Context, Key, Local
 from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spot_of, value
-from nomp.frontend.clang_initialisers import listed, refuse_many
+from nomp.frontend.clang_initialisers import refuse_many, row
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import element_of
-from nomp.frontend.clang_types import dtype_of, is_in_union, is_record, is_unnamed, layout_of
+from nomp.frontend.clang_types import is_array, is_in_union, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
 from nomp.region import Assign, Const, Declare, Expr, Load, Place, Stmt, Var
 from nomp.walks import walk_expr
@@ -197,27 +197,62 @@ def _values(
 ) -> Iterator[tuple[tuple[tuple[str, ...], Subscripts], Expr]]:
     """The values in the initialiser list *given* of a struct of *type_*, by member and subscripts."""
     fields = list(type_.get_canonical().get_fields())
-    position = 0
+    position: int | None = 0
     for child in ast.children(given):
-        inner = ast.children(child)
-        if child.kind == CursorKind.UNEXPOSED_EXPR and len(inner) == 2 and inner[0].kind == CursorKind.MEMBER_REF:
-            names = [field.spelling for field in fields]
-            position, child = names.index(inner[0].spelling), inner[1]
-        field = fields[position]
-        position += 1
-        names_here = outer if is_unnamed(field) else (*outer, field.spelling)
-        layout = layout_of(field.type)
-        if dtype_of(field.type):
-            yield (names_here, ()), value(ctx, ast.children(child)[0] if _braced(child) else child)
-        elif not _braced(child):
-            advice = "give each member that is a struct or an array braces of its own"
-            raise ctx.refusal("N220", child, "this initialiser cannot be used in a kernel", advice)
-        elif is_record(field.type):
-            yield from _values(ctx, child, field.type, names_here)
+        way, inner = _designated(ctx, child)
+        if way[1:]:
+            position, names, field, place = None, *_followed(ctx, child, fields, way)
+        elif position is None and not way:
+            raise _odd(ctx, child, "name the member that it sets")
         else:
-            shape = [extent for extent in layout.extents if isinstance(extent, int)]
+            position = [field.spelling for field in fields].index(way[0].spelling) if way else position or 0
+            names, field, place = (), fields[position], ()
+            position += 1
+        here = (*outer, *names) if is_unnamed(field) else (*outer, *names, field.spelling)
+        shape = [extent for extent in layout_of(field.type).extents if isinstance(extent, int)][len(place) :]
+        if not shape and not is_record(field.type):
+            yield (here, place), value(ctx, ast.children(inner)[0] if _braced(inner) else inner)
+        elif not (_braced(inner) or (shape and inner.kind == CursorKind.STRING_LITERAL)):
+            raise _odd(ctx, inner, "give each member that is a struct or an array braces of its own")
+        elif is_record(field.type):
+            parts = list(members(ctx, inner, field.type))
+            yield from ((((*here, *_names(m.fields)), at), _ZERO) for m in parts for at in m.places())
+            yield from _values(ctx, inner, field.type, here)
+        else:
             places = list(product(*map(range, shape)))
-            yield from (((names_here, places[n]), found) for n, found in listed(ctx, child, 0, shape))
+            yield from (((here, (*place, *places[n])), found) for n, found in row(ctx, inner, 0, shape))
+
+
+_ZERO = Const(0, "int32")
+
+
+def _designated(ctx: Context, child: Cursor) -> tuple[list[Cursor], Cursor]:
+    """The way to the member in ``.m[i].n = value``, and the value; any other *child* as it is."""
+    *way, given = ast.children(child) or [child]
+    named = child.kind == CursorKind.UNEXPOSED_EXPR and way and way[0].kind == CursorKind.MEMBER_REF
+    return (way, given) if named else ([], child)
+
+
+def _followed(
+    ctx: Context, child: Cursor, fields: list[Cursor], way: list[Cursor]
+) -> tuple[tuple[str, ...], Cursor, Subscripts]:
+    """The names on the *way* to a member of one of *fields*, the member, and the subscripts at its end."""
+    names: tuple[str, ...] = ()
+    place: list[int] = []
+    found = way[0].referenced
+    for step in way[1:]:
+        number = ast.evaluate(step)
+        if step.kind == CursorKind.MEMBER_REF and not place:
+            names, found = (*names, found.spelling), step.referenced
+        elif isinstance(number, int) and is_array(found.type) and len(place) < len(layout_of(found.type).extents):
+            place.append(number)
+        else:
+            raise _odd(ctx, child, "give the struct in it braces of its own")
+    return names, found, tuple(place)
+
+
+def _odd(ctx: Context, cursor: Cursor, advice: str) -> Exception:
+    return ctx.refusal("N220", cursor, "this initialiser cannot be used in a kernel", advice)
 
 
 def _braced(cursor: Cursor) -> bool:

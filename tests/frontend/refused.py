@@ -339,16 +339,22 @@ ERRORS = {
     "section-unknown": "#pragma nomp update(to : a[0, n], bb[0, n])",
     "section-extent": "#pragma nomp update(to : a, p->q, s)",
     "expressions": """\
+#define ONE {[1][0] = 9}
 #pragma nomp for
   for (int i = 0; i < n; i++) {
-    a[i] = "abc"[0];
+    a[i] = L"abc"[i];
     a[i] = ({ n; });
     a[i] = sizeof(int[n]);
     a[i] = _Generic(1, int: n);
     a[i] = n ?: 2;
     double w[2][2] = {1, {2}};
-    double v[2][2] = {[1][0] = 2};
+    double v[2][2][2] = {[1][0][0] = 2, {3, 4}};
+    double u[2][2] = ONE;
+    struct { int z, w[2]; } o = {.w[0] = 1, 2};
   }""",
+    "literal-in-header": """\
+#pragma nomp for
+  for (int i = 0; i < (int[]){1, 2}[n]; i++) a[i] = 0;""",
     "pragma-and-loop": """\
 #pragma nomp fro
 #pragma nomp for

@@ -122,6 +122,9 @@ class Writer:
         skip = f"if (({some()}) == w) {pick(['continue', 'break', lvalue + ' += 1'])};"
         either = f"({some()} {pick(['&&', '||'])} w++ > 3 {pick(['&&', '||'])} --w && {some()})"
         return [
+            f"{{ {TYPES[pick(WHOLE)][0]} t[3][2] = {{{{1}}, [1][1] = {some()}, {some()}, [0] = {{3, {some()}}}}}; "
+            f"{lvalue} = t[({some()} & 7) % 3][{some()} & 1]; }}",
+            f"{lvalue} = (short[]){{{some()}, 2, {some()}, 4}}[{some()} & 3] + \"a\\xffz\"[{some()} & 3];",
             f"{{ int w = 3; if ({either}) {lvalue} = w; else {lvalue} += w; }}",
             f"{{ int w = 3; {lvalue} = {some()} ? (w += 2) : {some()} && (w = 9); {lvalue} += w; }}",
             f"{{ int w = 3; {some()} {pick(['&&', '||'])} (w += {either}); {lvalue} += w; }}",
