@@ -26,7 +26,7 @@ from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
 from nomp.frontend.clang_paths import Path, path_of, pointed
-from nomp.frontend.clang_records import Spot, is_member, member, spot, target
+from nomp.frontend.clang_records import Spot, distances, is_member, member, spot, target
 from nomp.frontend.clang_sizes import size_of
 from nomp.frontend.clang_types import dtype_of, is_address, is_array, is_record, layout_of
 from nomp.region import COMPARISONS, Binary, Const, Expr, Load, Unary, Var
@@ -36,15 +36,12 @@ _LITERALS = (CursorKind.INTEGER_LITERAL, CursorKind.CHARACTER_LITERAL, CursorKin
              CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_BOOL_LITERAL_EXPR)  # fmt: skip
 _KINDS = {
     CursorKind.StmtExpr: "a statement expression",
-    CursorKind.STRING_LITERAL: "a string",
     CursorKind.COMPOUND_LITERAL_EXPR: "a compound literal",
     CursorKind.INIT_LIST_EXPR: "an initialiser list",
     CursorKind.GENERIC_SELECTION_EXPR: "a generic selection",
     CursorKind.IMAGINARY_LITERAL: "a complex number",
     CursorKind.ADDR_LABEL_EXPR: "a label's address",
 }
-
-
 _ARRAYS = (CursorKind.STRING_LITERAL, CursorKind.COMPOUND_LITERAL_EXPR)
 _ZERO = Const(0, "int32")
 
@@ -305,6 +302,9 @@ def _binary(ctx: Context, cursor: Cursor) -> Expr:
     if operator not in (*_ARITHMETIC, *COMPARISONS, "&&", "||"):
         return _stored(ctx, cursor, "a comma" if operator == "," else "an assignment")
     first, second = ast.children(cursor)
+    if is_address(first.type) and is_address(second.type) and operator not in ("&&", "||"):
+        left, right = _places(ctx, cursor, first, second)
+        return folded(Binary(operator, left, right, _dtype(ctx, cursor)))
     left, dtype = _operand(ctx, cursor, first), _dtype(ctx, cursor)
     if operator in ("&&", "||"):
         return decided(ctx, cursor, operator, left, lambda: _operand(ctx, cursor, second))
@@ -325,8 +325,18 @@ def _stored(ctx: Context, cursor: Cursor, what: str) -> Expr:
 
 def _operand(ctx: Context, cursor: Cursor, child: Cursor) -> Expr:
     if is_address(child.type):
-        raise ctx.refusal("N211", cursor, "pointers are compared or subtracted", "compare subscripts instead")
+        raise ctx.refusal("N211", cursor, "a pointer is tested", "test it before the loop")
     return value(ctx, child)
+
+
+def _places(ctx: Context, cursor: Cursor, first: Cursor, second: Cursor) -> tuple[Expr, Expr]:
+    """How far two pointers into one array are from a place in it, in what they point to."""
+    follow = spot_of_pointer if is_record(layout_of(first.type).element) else pointee
+    found = distances(follow(ctx, first), follow(ctx, second))
+    if found is None:
+        message = "pointers are compared or subtracted that are not seen to point into one row of an array"
+        raise ctx.refusal("N211", cursor, message, "compare subscripts instead")
+    return found
 
 
 def _conditional(ctx: Context, cursor: Cursor) -> Expr:

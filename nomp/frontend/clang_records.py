@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import SIZES
+from nomp.arithmetic import SIZES, cast
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
@@ -72,9 +72,11 @@ def element_of(ctx: Context, cursor: Cursor, spot: Spot) -> Element:
         advice = "kernels compute with _Bool, integers, float and double"
         message = f"member '{spot.fields[-1].spelling}' has type '{spot.type.spelling}'"
         raise ctx.refusal("N210", cursor, message, advice)
+    for _ in inner:
+        spot = spot.first()  # whatever part of a member is meant, its array is one
     size = SIZES[layout.dtype]
     _check_layout(ctx, cursor, spot, size)
-    param = _parameter(ctx, cursor, spot, layout.dtype, size, len(inner))
+    param = _parameter(ctx, cursor, spot, layout.dtype, size)
     return Element(param.name, layout.dtype, 1, (_sum(spot, size),))
 
 
@@ -84,6 +86,20 @@ def _sum(spot: Spot, size: int) -> Expr:
         term = folded(Binary("*", distance, Const(width // size, "int64"), "int64"))
         total = offset_by("+", total, term)
     return total
+
+
+def distances(one: object, other: object) -> tuple[Expr, Expr] | None:
+    """How far two elements, or structs, are from a place in their row of an array; None where that is not known."""
+    if isinstance(one, Element) and isinstance(other, Element):
+        apart = replace(one, index=one.index[:-1]) != replace(other, index=other.index[:-1])
+        return None if apart else (cast(one.index[-1], "int64"), cast(other.index[-1], "int64"))
+    if not isinstance(one, Spot) or not isinstance(other, Spot):
+        return None
+    size = one.type.get_size()
+    same = (one.root.key, one.host, one.offset) == (other.root.key, other.host, other.offset)
+    if not same or any(width % size for _, width in (*one.terms, *other.terms)):
+        return None
+    return _sum(one, size), _sum(other, size)
 
 
 def _check_layout(ctx: Context, cursor: Cursor, spot: Spot, size: int) -> None:
@@ -101,9 +117,9 @@ def _check_layout(ctx: Context, cursor: Cursor, spot: Spot, size: int) -> None:
         raise ctx.refusal("N211", cursor, message, advice)
 
 
-def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int, inner: int) -> Param:
-    """The array parameter of this member of *spot*'s root; *inner* is the number of the member's own dimensions."""
-    host = f"&{spot.host}{'[0]' * inner}"
+def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int) -> Param:
+    """The array parameter of this member of *spot*'s root."""
+    host = f"&{spot.host}"
     key: Key = (*spot.root.key, "[]", host)
     if key not in ctx.params:
         name = "_".join([spot.root.name, *(found.spelling for found in spot.fields)])

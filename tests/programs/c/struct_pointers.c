@@ -30,6 +30,13 @@ static double twice(struct vec *p) {
   return 2 * size(p);
 }
 
+static int find(const int *a, const int *end, int x) {
+  int n = 0;
+  while (a + n < end && a[n] != x)
+    n++;
+  return &a[n] - a;
+}
+
 static struct vec shared = {3, 2, {1, 2, 3}};
 static double total(int i) { return (&shared)->x * i + size(&shared); }
 
@@ -65,6 +72,10 @@ int main(int argc, char **argv) {
     k = 0;
     v->x += 1 + k;
     v->w[2] = next->w[0];
+    float *w = v->w;
+    w[1] += 1;
+    v->w[1] *= 2;
+    w[1] += w - &p[0].w[2] + v->w[1];
     bump(v, i);
     *z += size(next);
     end[0] += i;
@@ -84,6 +95,13 @@ int main(int argc, char **argv) {
     bump(&box.v, 1);
     b->k++;
     u[i] = t.x + t.a + box.v.x;
+  }
+#pragma nomp for
+  for (int i = 0; i < N; i++) {
+    const struct vec *v = &p[r[i]], *last = p + i;
+    double *z = e + i, *y = &e[N - i];
+    e[i] = (v - last) + 100 * (v < last) + 200 * (v == &p[3]) + 1000 * (y - z) + 50000 * (z >= y) + (&e[i] != e + 5);
+    e[i] += 1000000 * find(r, r + i, 7);
   }
   struct vec d;
 #pragma nomp for
