@@ -118,6 +118,15 @@ ERRORS = {
     "header-bound-of-counter": """\
 #pragma nomp for
   for (int i = 0; i < n - i; i++) a[i] = 0;""",
+    "header-unsigned-offset": """\
+#pragma nomp for
+  for (unsigned u = 3; u - 2 < (unsigned)n; u++) a[u] = 0;
+#pragma nomp for
+  for (unsigned u = 3; u + 2 < 9; u--) a[u] = 0;
+#pragma nomp for
+  for (unsigned u = n; u + 2 < 9; u++) a[u] = 0;
+#pragma nomp for
+  for (int i = 0; i + 2 != n; i++) a[i] = 0;""",
     "header-float-counter": """\
 #pragma nomp for
   for (double x = 0; x < n; x++) a[0] = x;""",
