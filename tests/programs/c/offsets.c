@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
 #pragma nomp for
   RUN(int, 9, i - 3 >= high, i--)
 #pragma nomp for
-  RUN(int, 9, i - 3 > least + INT_MAX - 4, i -= 2)
+  RUN(int, 9, i - 3 > least + INT_MAX - 3, i -= 2)
 #pragma nomp for
   RUN(int, 9, i - 1 >= 0, i--)
 #pragma nomp for
