@@ -13,17 +13,19 @@ Called by `frontend.clang_expressions`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_context import Context
 from nomp.region import Assign, Binary, Const, Declare, Expr, If, Select, Stmt, Unary, Var
 
 Translate = Callable[[], Expr]
+T = TypeVar("T")
 
 
 def decided(ctx: Context, cursor: Cursor, operator: str, left: Expr, translate: Translate) -> Expr:
     """``left && right`` or ``left || right``, the right one being what *translate* returns."""
-    before, right = _perhaps(ctx, translate)
+    before, right = perhaps(ctx, translate)
     if not before or ctx.hoisted is None:
         return Binary(operator, left, right, "int32")
     found, place = Var(ctx.names.unique("truth"), "int32"), ctx.place(cursor)
@@ -35,7 +37,7 @@ def decided(ctx: Context, cursor: Cursor, operator: str, left: Expr, translate: 
 
 def chosen(ctx: Context, cursor: Cursor, cond: Expr, branches: tuple[Translate, Translate], dtype: str) -> Expr:
     """``cond ? then : other``, of *dtype*."""
-    (before, then), (before_other, other) = (_perhaps(ctx, translate) for translate in branches)
+    (before, then), (before_other, other) = (perhaps(ctx, translate) for translate in branches)
     if not (before or before_other) or ctx.hoisted is None:
         return Select(cond, then, other, dtype)
     found, place = Var(ctx.names.unique("chosen"), dtype), ctx.place(cursor)
@@ -45,8 +47,8 @@ def chosen(ctx: Context, cursor: Cursor, cond: Expr, branches: tuple[Translate, 
     return found
 
 
-def _perhaps(ctx: Context, translate: Translate) -> tuple[tuple[Stmt, ...], Expr]:
-    """What must be done before an operand is evaluated, if it is, and its value."""
+def perhaps(ctx: Context, translate: Callable[[], T]) -> tuple[tuple[Stmt, ...], T]:
+    """What must be done before an operand is evaluated, if it is, and what *translate* makes of it."""
     if ctx.hoisted is None:
         return (), translate()
     outer, ctx.hoisted = ctx.hoisted, []

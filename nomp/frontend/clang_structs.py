@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -17,6 +18,8 @@ from clang.cindex import CursorKind
 from nomp.arithmetic import cast
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
+from nomp.frontend.clang_captures import written_by
+from nomp.frontend.clang_choices import perhaps
 from nomp.frontend.clang_context import Context, Key, Local
 from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spot_of, value
 from nomp.frontend.clang_initialisers import refuse_many, row
@@ -24,7 +27,7 @@ from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import element_of
 from nomp.frontend.clang_types import is_array, is_in_union, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
-from nomp.region import Assign, Const, Declare, Expr, Load, Place, Stmt, Var
+from nomp.region import Assign, Const, Declare, Expr, If, Load, Place, Stmt, Var
 from nomp.walks import walk_expr
 
 Fields = tuple[Cursor, ...]
@@ -75,8 +78,10 @@ def declare(ctx: Context, declared: Cursor, first: Cursor | None) -> Iterator[St
         yield Declare(name, member.dtype, shape, None, ctx.place(declared))
     ctx.structs.add(key)
     if first is not None:
-        for target, value_ in _set(ctx, declared, declared.type, lambda m, place: _own(ctx, key, m, place), first):
-            yield Assign(target, value_, ctx.place(declared))
+        yield from _chosen(ctx, declared, first, lambda given: tuple(
+            Assign(target, value_, ctx.place(declared))
+            for target, value_ in _set(ctx, declared, declared.type, lambda m, at: _own(ctx, key, m, at), given)
+        ))  # fmt: skip
 
 
 def _own(ctx: Context, key: Key, member: Member, place: Subscripts) -> Var | Load:
@@ -88,6 +93,27 @@ def _own(ctx: Context, key: Key, member: Member, place: Subscripts) -> Var | Loa
 
 def assign(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
     """``target = given`` for structs, all of which is read before any of it is written."""
+    return _chosen(ctx, cursor, given, lambda found: _copy(ctx, cursor, target, found))
+
+
+def _chosen(ctx: Context, cursor: Cursor, given: Cursor, copy: Callable[[Cursor], Statements]) -> Statements:
+    """What *copy* makes of the struct *given*: of each branch of a ``?:``, or of what an assignment sets."""
+    inner = ast.bare(given)
+    if inner.kind == CursorKind.CONDITIONAL_OPERATOR:
+        first, then, other = ast.children(inner)
+        test = value(ctx, first)
+        one, two = (perhaps(ctx, partial(_chosen, ctx, cursor, branch, copy)) for branch in (then, other))
+        return (If(test, (*one[0], *one[1]), (*two[0], *two[1]), ctx.place(cursor)),)
+    if ast.operator(inner) == "=":
+        target, source = ast.children(inner)
+        if any(written_by(part) is not None or part.kind == CursorKind.CALL_EXPR for part in ast.walk(target)):
+            advice = "make it a statement of its own"
+            raise ctx.refusal("N211", inner, "this assignment of a struct is used as a value", advice)
+        return (*assign(ctx, inner, target, source), *copy(target))
+    return copy(given)
+
+
+def _copy(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
     pairs = list(_set(ctx, cursor, target.type, _parts(ctx, target), given))
     before = _Before(ctx, ctx.place(cursor), {part.name for part, _ in pairs if isinstance(part, Var)}, {})
     copied = _without_type(given).kind != CursorKind.INIT_LIST_EXPR  # then the two are one struct, or apart

@@ -225,6 +225,14 @@ ERRORS = {
   struct P *r = p;
 #pragma nomp for
   for (int i = 0; i < n; i++) p[i].x = r->x;""",
+    "struct-values": """\
+  struct V { double x; int n; } u, v[4];
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    struct V w;
+    w = v[m++] = u;
+    w = (m++, u);
+  }""",
     "struct-pointers": """\
   struct Q { struct P p; } *g = 0, *h = 0;
 #pragma nomp for

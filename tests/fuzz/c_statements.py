@@ -228,6 +228,9 @@ class Statements(Loops):
         target = self.random.choice(targets)
         source = self.random.choice([r for r in scope.records if r.struct == target.struct])
         place, read = self._record(scope, target), self._record(scope, source)
+        if self.random.random() < 0.3:
+            other = self._record(scope, source)
+            return [stmt("@ = @ ? @ : @;", place, self.condition(scope, 1).node, read, other)]
         if self.random.random() < 0.5:
             return [stmt("@ = @;", place, read)]
         members = target.struct.members
