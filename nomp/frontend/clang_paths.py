@@ -55,8 +55,10 @@ def path_of(cursor: Cursor, places: Places = _NONE) -> Path | None:
         return Path(ast.key(declared), cursor.spelling, cursor.spelling, declared.type, declared)
     if cursor.kind == CursorKind.MEMBER_REF_EXPR:
         return _member(cursor, places)
-    if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR and ast.evaluate(ast.children(cursor)[1]) == 0:
-        return pointed(ast.children(cursor)[0], places)
+    if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+        pointer, index = ast.children(cursor)
+        known = pointed(pointer, places)
+        return known if known is not None and ast.evaluate(index) == 0 else None
     if ast.operator(cursor) == "*" and is_record(cursor.type):
         (pointer,) = ast.children(cursor)
         known, base = pointed(pointer, places), path_of(ast.bare(pointer))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
@@ -266,8 +266,11 @@ def _followed(
     names: tuple[str, ...] = ()
     place: list[int] = []
     found = way[0].referenced
-    for step in way[1:]:
+    for before, step in pairwise(way):
         number = ast.evaluate(step)
+        text = ctx.source.data[ast.end(before) : ast.begin(step)]
+        if b"..." in text or (place and b"]" not in text):  # a range, or perhaps one in a macro
+            raise _odd(ctx, child, "give the elements one by one")
         if step.kind == CursorKind.MEMBER_REF and not place:
             names, found = (*names, found.spelling), step.referenced
         elif isinstance(number, int) and is_array(found.type) and len(place) < len(layout_of(found.type).extents):

@@ -368,6 +368,7 @@ ERRORS = {
     double v[2][2][2] = {[1][0][0] = 2, {3, 4}};
     double u[2][2] = ONE;
     struct { int z, w[2]; } o = {.w[0] = 1, 2};
+    struct { int w[2][2]; } y = {.w[0 ... 1] = {1, 2}};
   }""",
     "literal-in-header": """\
 #pragma nomp for
