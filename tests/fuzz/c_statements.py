@@ -373,7 +373,7 @@ class Statements(Loops):
         return [stmt(text, expr("(@ & 255)", self.integer(scope, 1).node), first, second)]
 
     def _labelled(self, scope: Scope, nest: Nest) -> Node:
-        """What may follow a label: no declaration at first, and no array of a size that only a clause makes constant."""
+        """What may follow a label: no declaration at first, and no array whose size only a clause makes constant."""
         was, nest.jit = nest.jit, ()
         found = block(*(_plain(self, scope, nest) or [stmt(";")]), self.body(scope, nest, 1))
         nest.jit = was
