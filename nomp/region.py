@@ -280,8 +280,8 @@ class Param:
     def variable(self) -> str:
         """What the program calls it: *host* without the address-of, ``p[].v`` for a member of an array of structs."""
         if self.record:
-            named = re.sub(r"(\[0\])+$", "", self.host[1:].replace(f"({self.record})[0]", f"{self.record}[]", 1))
-            return re.sub(r"^\((.*)\)$", r"\1", named)
+            member = self.host.partition(f"({self.record})[0]")[2]
+            return f"{self.record}[]" + re.sub(r"[()]|\[0\]", "", member)
         return self.host[2:-1] if self.host.startswith("&(") else self.host
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import cast
+from nomp.arithmetic import cast, is_float
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
@@ -45,6 +45,8 @@ def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
     if callee is not None and not (is_math(name) and callee.location.is_in_system_header):
         return _own(ctx, cursor, callee, args)
     found = _known(name.strip("_"), args)
+    if cursor.spelling.startswith("__builtin_"):
+        found = found or _bits(name, args)
     if found is not None:
         return found
     if name in _CONSTANTS and dtype and (value := ast.evaluate(cursor)) is not None:
@@ -65,6 +67,11 @@ def is_math(name: str) -> bool:
     return _base(name) in MATH
 
 
+def is_reserved(name: str) -> bool:
+    """Whether a function *name* of the program would be taken for one that devices have."""
+    return is_math(name) or name in BITS
+
+
 def _known(name: str, args: tuple[Expr, ...]) -> Expr | None:
     """What other operations compute: absolute values, rounding to integers, tests of floating-point numbers."""
     if name in _EXPECTED and args:
@@ -78,6 +85,43 @@ def _known(name: str, args: tuple[Expr, ...]) -> Expr | None:
         return _COMPARED[name](*args)
     base = name if name in _TESTS else name.removesuffix("f")
     return _TESTS[base](args[0]) if base in _TESTS and len(args) == 1 else None
+
+
+BITS = ("popcount", "clz")
+"""Functions of unsigned integers that devices have, by OpenCL's names; C's compilers have them as built-in ones."""
+
+
+def _bits(name: str, args: tuple[Expr, ...]) -> Expr | None:
+    """``__builtin_popcount`` and its like: functions of the bits of an integer, of the argument's type."""
+    base = name if name in _COUNTS else name.removesuffix("l").removesuffix("l")
+    if base not in _COUNTS or len(args) != 1 or is_float(args[0].dtype):
+        return None
+    return cast(_COUNTS[base](cast(args[0], f"u{args[0].dtype.removeprefix('u')}")), "int32")
+
+
+def _ones(x: Expr) -> Expr:
+    return Call("popcount", (x,), x.dtype)
+
+
+def _trailing_zeros(x: Expr) -> Expr:
+    """The ones in what is below the lowest one of *x*."""
+    below = Binary("-", x, Const(1, x.dtype), x.dtype)
+    return _ones(Binary("&", Unary("~", x, x.dtype), below, x.dtype))
+
+
+def _first_one(x: Expr) -> Expr:
+    zero = Const(0, x.dtype)
+    position = Binary("+", _trailing_zeros(x), Const(1, x.dtype), x.dtype)
+    return Select(Binary("==", x, zero, "int32"), zero, position, x.dtype)
+
+
+_COUNTS: dict[str, Callable[[Expr], Expr]] = {
+    "popcount": _ones,
+    "clz": lambda x: Call("clz", (x,), x.dtype),
+    "ctz": _trailing_zeros,
+    "parity": lambda x: Binary("&", _ones(x), Const(1, x.dtype), x.dtype),
+    "ffs": _first_one,
+}
 
 
 def _is_nan(x: Expr) -> Expr:

@@ -82,6 +82,9 @@ def _visit(ctx: Context, cursor: Cursor, uses: Uses, around: tuple[Key | None, .
     if cursor.kind == CursorKind.UNARY_OPERATOR and ast.operator(cursor) == "&":
         taken = path_of(ast.children(cursor)[0])
         uses.addressed |= {taken.key} if taken is not None else set()
+        if taken is not None and is_record(taken.type):
+            uses.paths.append((cursor, taken))  # what is used of it shows when the pointer is followed
+            return
         if taken is not None and dtype_of(taken.type):
             uses.written.setdefault(taken.key, cursor)  # perhaps, through the pointer
     if cursor.kind == CursorKind.CALL_EXPR:
@@ -178,9 +181,16 @@ def note(ctx: Context, uses: Uses) -> None:
     ctx.locals.update((key, None) for key in uses.declared)
     ctx.plain |= uses.counters & uses.strays
     ctx.counted = uses.counters - ctx.plain
-    ctx.written = (set(uses.written) | uses.counters) - ctx.counted
+    ctx.written = (set(uses.written) | uses.counters) - ctx.counted | ctx.late
     ctx.records = uses.records
     ctx.addressed = uses.addressed
+
+
+def capture_late(ctx: Context, site: Site, cursor: Cursor, path: Path) -> None:
+    """Make a parameter of *path*, should *cursor* mean a member by a pointer to a struct."""
+    if path.field is not None and ast.key(path.root) not in ctx.locals:
+        _refuse_alias(ctx, cursor, path, [])
+        capture_path(ctx, cursor, path, site)
 
 
 def _refuse_hidden(ctx: Context, cursor: Cursor, path: Path, visible: dict[str, Cursor]) -> None:

@@ -63,14 +63,16 @@ class Context:
     *params* are by what they stand for in the host program, *fields* the struct members behind some of them, *scalars*
     the paths of those that are only read.  *locals* has each variable declared in the region (None where its
     declaration was refused), *structs* are those that are structs, *aliases* has the pointers with what they point to,
-    *spots* those to structs, *values* the parameters of an inlined function with what they are given.  *records* are
-    the pointers to structs that are used as arrays, *addressed* the variables whose address is taken, *unions* the
-    arrays that share their memory in a union.
+    *spots* those to structs in arrays and *places* those to other structs, *values* the parameters of an inlined
+    function with what they are given.  *records* are the pointers to structs that are used as arrays, *addressed* the
+    variables whose address is taken, *unions* the arrays that share their memory in a union.
 
     *plain* are the counters that must be variables, which the header of their loop assigns; *counted* are the other
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
     takes statements to run before it; it is None where what is translated may be evaluated several times or not at all.
-    *inline* and *store* translate calls and assignments whose value is used, with its help.
+    *inline*, *store* and *literal* translate calls, assignments whose value is used and literals of arrays, with its
+    help; *capture* makes a parameter
+    of a path that the statements themselves do not spell.  *late* are such paths that turned out to be written.
     *failed* says that something was refused, were it by an error without a message because an earlier one explains it.
     """
 
@@ -84,6 +86,7 @@ class Context:
     locals: dict[Key, Local | None] = field(default_factory=dict)
     aliases: dict[Key, Element | Var] = field(default_factory=dict)
     spots: dict[Key, Any] = field(default_factory=dict)
+    places: dict[Key, Any] = field(default_factory=dict)
     fields: dict[Key, Cursor] = field(default_factory=dict)
     scalars: dict[Key, Any] = field(default_factory=dict)
     structs: set[Key] = field(default_factory=set)
@@ -95,8 +98,11 @@ class Context:
     addressed: set[Key] = field(default_factory=set)
     unions: set[Key] = field(default_factory=set)
     hoisted: list[Stmt] | None = None
+    late: set[Key] = field(default_factory=set)
+    capture: Callable[[Cursor, Any], None] | None = None
     inline: Callable[[Cursor, Cursor], Expr | None] | None = None
     store: Callable[[Cursor], Expr] | None = None
+    literal: Callable[[Cursor], Element] | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     failed: bool = False
 
@@ -149,7 +155,8 @@ class Context:
 
     def is_refused(self, key: Key) -> bool:
         """Whether the variable of *key* was refused where it was declared or captured, which said why."""
-        known: tuple[Container[Key], ...] = (self.counters, self.aliases, self.spots, self.values, self.structs)
+        known: tuple[Container[Key], ...] = (self.counters, self.aliases, self.spots, self.places, self.values,
+                                              self.structs)  # fmt: skip
         prefixes = [key[:n] for n in range(2, len(key) + 1)]
         if any(prefix in names for names in known for prefix in prefixes):
             return False

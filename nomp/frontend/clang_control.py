@@ -39,6 +39,7 @@ from nomp.region import (
     Load,
     Param,
     Return,
+    Stmt,
     Switch,
     Unary,
     Var,
@@ -192,10 +193,21 @@ def _written_out(writer: Writer, cursor: Cursor) -> Statements:
     test, cond = _condition(ctx, found.condition) if found.condition is not None else ((), _TRUE)
     body = writer.body("loop", found.body)
     step = writer.statement(found.step) if found.step is not None else ()
-    if any(isinstance(stmt, Declare) for stmt in walk(step)) and any(isinstance(j, Continue) for j in jumps.own(body)):
-        advice = "write the step into the body, with 'if' instead of 'continue'"
-        raise ctx.refusal("N207", cursor, "'continue' is used in a loop with such a step", advice)
-    return (*start, While(cond, (*test, *jumps.before(Continue, body, step), *step), place=ctx.place(cursor)))
+    declared, body = _ending(ctx, cursor, body, step)
+    return (*start, *declared, While(cond, (*test, *body), place=ctx.place(cursor)))
+
+
+def _ending(ctx: Context, cursor: Cursor, body: Statements, last: Statements) -> tuple[Statements, Statements]:
+    """What must be declared before a loop for *last* to end its iterations, and *body* with it where they end."""
+    if not any(isinstance(jump, Continue) for jump in jumps.own(body)):
+        return (), (*body, *last)
+    declared: list[Declare] = []
+    last = tuple(_undeclared(last, declared))
+    if any(isinstance(stmt, Declare | For) for stmt in walk(last)):
+        advice = "call it in the body, with 'if' instead of 'continue'"
+        message = "'continue' is used in a loop whose step or condition calls a function with a loop or a switch"
+        raise ctx.refusal("N207", cursor, message, advice)
+    return tuple(declared), (*jumps.before(Continue, body, last), *last)
 
 
 def while_(writer: Writer, cursor: Cursor) -> Statements:
@@ -209,24 +221,30 @@ def do(writer: Writer, cursor: Cursor) -> Statements:
     """``do ... while``."""
     ctx = writer.ctx
     body, last = ast.children(cursor)
-    stmts = writer.body("loop", body)
-    test, cond = _condition(ctx, last)
-    if test and any(isinstance(jump, Continue) for jump in jumps.own(stmts)):
-        advice = "write the condition's effect into the body, with 'if' instead of 'continue'"
-        raise ctx.refusal("N207", cursor, "'continue' is used in a loop with such a condition", advice)
-    return (While(cond, (*stmts, *test), first=not test, place=ctx.place(cursor)),)
+    stmts, place = writer.body("loop", body), ctx.place(cursor)
+    test, cond = _evaluated(ctx, last)
+    if not test:
+        return (While(cond, stmts, first=True, place=place),)
+    again = Var(ctx.names.unique("again"), cond.dtype)
+    declared, stmts = _ending(ctx, cursor, stmts, (*test, Assign(again, cond, ctx.place(last))))
+    return (Declare(again.name, again.dtype, place=place), *declared, While(again, stmts, first=True, place=place))
 
 
 def _condition(ctx: Context, cursor: Cursor) -> tuple[Statements, Expr]:
     """What a loop's body must begin with to have the condition *cursor*, and the condition that is left."""
+    test, cond = _evaluated(ctx, cursor)
+    if not test:
+        return (), cond
+    place = ctx.place(cursor)
+    return (*test, If(Unary("!", cond, "int32"), (Break(place),), (), place)), _TRUE
+
+
+def _evaluated(ctx: Context, cursor: Cursor) -> tuple[Statements, Expr]:
+    """What evaluating the condition *cursor* does first, and its value then."""
     outer, ctx.hoisted = ctx.hoisted, []
     try:
         cond = value(ctx, cursor)
-        if not ctx.hoisted:
-            return (), cond
-        place = ctx.place(cursor)
-        leave = If(Unary("!", cond, "int32"), (Break(place),), (), place)
-        return (*ctx.hoisted, leave), _TRUE
+        return tuple(ctx.hoisted), cond
     finally:
         ctx.hoisted = outer
 
@@ -264,15 +282,19 @@ def switch(writer: Writer, cursor: Cursor) -> Statements:
     return (*declared, Switch(chosen, tuple(cases), ctx.place(cursor)))
 
 
-def _undeclared(stmts: Statements, declared: list[Declare]) -> Iterator[Declare | Assign]:
+def _undeclared(stmts: Statements, declared: list[Declare]) -> Iterator[Stmt]:
     """*stmts* with declarations moved to *declared*, an assignment staying for an initialiser."""
     for stmt in stmts:
-        if not isinstance(stmt, Declare):
-            yield stmt  # type: ignore[misc]
-            continue
-        declared.append(replace(stmt, init=None))
-        if stmt.init is not None:
-            yield Assign(Var(stmt.name, stmt.dtype, stmt.place), stmt.init, stmt.place)
+        match stmt:
+            case Declare(init=init):
+                declared.append(replace(stmt, init=None))
+                if init is not None:
+                    yield Assign(Var(stmt.name, stmt.dtype, stmt.place), init, stmt.place)
+            case If(then=then, other=other):
+                first, second = (tuple(_undeclared(branch, declared)) for branch in (then, other))
+                yield replace(stmt, then=first, other=second)
+            case _:
+                yield stmt
 
 
 def _cases(ctx: Context, statements: list[Cursor], dtype: str) -> list[_Open]:

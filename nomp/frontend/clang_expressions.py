@@ -10,8 +10,8 @@ Raises N208 to N213 and N220, each with its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 
 from clang.cindex import CursorKind
 
@@ -21,28 +21,28 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_callees import definition, is_independent
 from nomp.frontend.clang_calls import call
+from nomp.frontend.clang_choices import chosen, decided
 from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Context
 from nomp.frontend.clang_elements import Element, folded, number, offset_by
-from nomp.frontend.clang_paths import Path, path_of
-from nomp.frontend.clang_records import Spot, is_member, member, spot, target
+from nomp.frontend.clang_paths import Path, path_of, pointed
+from nomp.frontend.clang_records import Spot, distances, is_member, member, spot, target
+from nomp.frontend.clang_sizes import size_of
 from nomp.frontend.clang_types import dtype_of, is_address, is_array, is_record, layout_of
-from nomp.region import COMPARISONS, Binary, Const, Expr, Load, Select, Unary, Var
+from nomp.region import COMPARISONS, Binary, Const, Expr, Load, Unary, Var
 
 _ARITHMETIC = ("+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^")
 _LITERALS = (CursorKind.INTEGER_LITERAL, CursorKind.CHARACTER_LITERAL, CursorKind.FLOATING_LITERAL,
              CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_BOOL_LITERAL_EXPR)  # fmt: skip
 _KINDS = {
     CursorKind.StmtExpr: "a statement expression",
-    CursorKind.STRING_LITERAL: "a string",
     CursorKind.COMPOUND_LITERAL_EXPR: "a compound literal",
     CursorKind.INIT_LIST_EXPR: "an initialiser list",
     CursorKind.GENERIC_SELECTION_EXPR: "a generic selection",
     CursorKind.IMAGINARY_LITERAL: "a complex number",
     CursorKind.ADDR_LABEL_EXPR: "a label's address",
 }
-
-
+_ARRAYS = (CursorKind.STRING_LITERAL, CursorKind.COMPOUND_LITERAL_EXPR)
 _ZERO = Const(0, "int32")
 
 
@@ -71,6 +71,8 @@ def location(ctx: Context, cursor: Cursor) -> Var | Load:
 def scalar_of_path(ctx: Context, cursor: Cursor, path: Path) -> Var:
     """The scalar variable *path*, which *cursor* mentions."""
     _check_member(ctx, cursor, path)
+    if ctx.capture is not None:
+        ctx.capture(cursor, path)
     local = ctx.counters.get(path.key) or ctx.locals.get(path.key) or ctx.params.get(path.key)
     if local is None and path.key in ctx.counted:
         raise ctx.be_variable(path.key)
@@ -90,7 +92,7 @@ def _check_member(ctx: Context, cursor: Cursor, path: Path) -> None:
 
 def variable_of(ctx: Context, cursor: Cursor) -> Path | None:
     """The variable that *cursor* is, a member of one included unless it counts as an array's element."""
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     return None if path is None or ctx.is_element(path.key) else path
 
 
@@ -110,6 +112,8 @@ def _element(ctx: Context, cursor: Cursor) -> Element | Var:
         return _moved(ctx, cursor, base, _subscript(ctx, index))
     if ast.operator(cursor) == "*":
         return pointee(ctx, ast.children(cursor)[0])
+    if cursor.kind in _ARRAYS and is_array(cursor.type) and ctx.literal is not None:
+        return ctx.literal(cursor)
     return _not_an_array(ctx, cursor)
 
 
@@ -134,8 +138,11 @@ def _distance(ctx: Context, cursor: Cursor) -> Expr:
     return cast(_subscript(ctx, cursor), "int64")
 
 
-def spot_of_pointer(ctx: Context, cursor: Cursor) -> Spot:
-    """What the pointer to a struct *cursor* points to."""
+def spot_of_pointer(ctx: Context, cursor: Cursor) -> Spot | Path:
+    """What the pointer to a struct *cursor* points to: an element of an array, or the path of another struct."""
+    place = pointed(cursor, ctx.places)
+    if place is not None and not ctx.is_element(place.key):
+        return place
     return target(ctx, cursor, lambda index: _distance(ctx, index))
 
 
@@ -149,6 +156,8 @@ def element_of_path(ctx: Context, cursor: Cursor, path: Path) -> Element:
     _check_member(ctx, cursor, path)
     if path.key in ctx.aliases:
         return _not_an_array(ctx, cursor)
+    if ctx.capture is not None:
+        ctx.capture(cursor, path)
     local = ctx.locals.get(path.key)
     if local:
         return Element(local.name, local.dtype, len(local.shape))
@@ -249,10 +258,7 @@ def _implicit(ctx: Context, cursor: Cursor) -> Expr:
 def _constant(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
     found = ast.evaluate(cursor)
-    if found is None:
-        advice = "compute it before the loop"
-        raise ctx.refusal("N220", cursor, "this size is not a constant", advice)
-    return number(found, dtype)
+    return size_of(ctx, cursor) if found is None else number(found, dtype)
 
 
 def _reference(ctx: Context, cursor: Cursor) -> Expr:
@@ -266,7 +272,7 @@ def _reference(ctx: Context, cursor: Cursor) -> Expr:
 
 
 def _lvalue(ctx: Context, cursor: Cursor) -> Expr:
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     if path and path.key in ctx.values:
         return ctx.values[path.key]
     constant = constant_of(path) if path else None
@@ -296,10 +302,13 @@ def _binary(ctx: Context, cursor: Cursor) -> Expr:
     if operator not in (*_ARITHMETIC, *COMPARISONS, "&&", "||"):
         return _stored(ctx, cursor, "a comma" if operator == "," else "an assignment")
     first, second = ast.children(cursor)
-    left = _operand(ctx, cursor, first)
-    with ctx.repeated() if operator in ("&&", "||") else nullcontext():
-        right = _operand(ctx, cursor, second)
-    dtype = _dtype(ctx, cursor)
+    if is_address(first.type) and is_address(second.type) and operator not in ("&&", "||"):
+        left, right = _places(ctx, cursor, first, second)
+        return folded(Binary(operator, left, right, _dtype(ctx, cursor)))
+    left, dtype = _operand(ctx, cursor, first), _dtype(ctx, cursor)
+    if operator in ("&&", "||"):
+        return decided(ctx, cursor, operator, left, lambda: _operand(ctx, cursor, second))
+    right = _operand(ctx, cursor, second)
     if operator in ("<<", ">>"):
         right = cast(right, dtype)  # C converts each side by itself; counts that C defines fit either type
     return folded(Binary(operator, left, right, dtype))
@@ -309,29 +318,44 @@ def _stored(ctx: Context, cursor: Cursor, what: str) -> Expr:
     """The value of an assignment, which is carried out before the statement at hand."""
     _dtype(ctx, cursor)
     if ctx.hoisted is None or ctx.store is None:
-        advice = "make it a statement of its own"
-        raise ctx.refusal("N209", cursor, f"{what} is used as a value where it may never be evaluated", advice)
+        message = f"{what} is used as a value where it may be evaluated never or several times"
+        raise ctx.refusal("N209", cursor, message, "make it a statement of its own")
     return ctx.store(cursor)
 
 
 def _operand(ctx: Context, cursor: Cursor, child: Cursor) -> Expr:
     if is_address(child.type):
-        raise ctx.refusal("N211", cursor, "pointers are compared or subtracted", "compare subscripts instead")
+        raise ctx.refusal("N211", cursor, "a pointer is tested", "test it before the loop")
     return value(ctx, child)
+
+
+def _places(ctx: Context, cursor: Cursor, first: Cursor, second: Cursor) -> tuple[Expr, Expr]:
+    """How far two pointers into one array are from a place in it, in what they point to."""
+    follow = spot_of_pointer if is_record(layout_of(first.type).element) else pointee
+    found = distances(follow(ctx, first), follow(ctx, second))
+    if found is None:
+        message = "pointers are compared or subtracted that are not seen to point into one row of an array"
+        raise ctx.refusal("N211", cursor, message, "compare subscripts instead")
+    return found
 
 
 def _conditional(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
-    first, *branches = ast.children(cursor)
-    cond = value(ctx, first)
-    with ctx.repeated():
-        then, other = (value(ctx, child) for child in branches)
-    return Select(cond, then, other, dtype)
+    first, then, other = ast.children(cursor)
+    return chosen(ctx, cursor, value(ctx, first), (partial(value, ctx, then), partial(value, ctx, other)), dtype)
 
 
 def _explicit(ctx: Context, cursor: Cursor) -> Expr:
     dtype = _dtype(ctx, cursor)
     return cast(value(ctx, ast.children(cursor)[-1]), dtype)
+
+
+def _compound_literal(ctx: Context, cursor: Cursor) -> Expr:
+    """``(int){n}``."""
+    given, dtype = ast.children(cursor)[-1], dtype_of(cursor.type)
+    if dtype is None or len(ast.children(given)) != 1:
+        return _unknown(ctx, cursor)
+    return cast(_inner(ctx, given), dtype)
 
 
 def _call(ctx: Context, cursor: Cursor) -> Expr:
@@ -370,5 +394,6 @@ _TRANSLATORS: dict[CursorKind, Callable[[Context, Cursor], Expr]] = {
     CursorKind.COMPOUND_ASSIGNMENT_OPERATOR: _binary,
     CursorKind.CONDITIONAL_OPERATOR: _conditional,
     CursorKind.CSTYLE_CAST_EXPR: _explicit,
+    CursorKind.COMPOUND_LITERAL_EXPR: _compound_literal,
     CursorKind.CALL_EXPR: _call,
 } | dict.fromkeys(_LITERALS, _constant)

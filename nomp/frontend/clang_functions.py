@@ -21,10 +21,12 @@ from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
 from nomp.frontend.clang_callees import inlined, is_variadic
-from nomp.frontend.clang_calls import is_math, refuse_recursion
+from nomp.frontend.clang_calls import is_reserved, refuse_recursion
 from nomp.frontend.clang_captures import note, uses_of, written_by
 from nomp.frontend.clang_context import Again, Context, Local
 from nomp.frontend.clang_expressions import pointee, spot_of_pointer, value
+from nomp.frontend.clang_initialisers import literal
+from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_records import Spot
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of, value_dtype
@@ -89,11 +91,11 @@ def _define(site: Site, function: Cursor, ctx: Context, translate: Translate, st
         params.append((local.name, kind))
     inside = Site(ctx.source, site.unit, function, (function, body), ast.begin(body) + 1)
     writer = Writer(ctx, inside, translate, result=dtype)
-    ctx.inline, ctx.store = inliner(writer), partial(store, ctx)
+    ctx.inline, ctx.store, ctx.literal = inliner(writer), partial(store, ctx), partial(literal, ctx)
     stmts = writer.statement(body)
     if ctx.failed:
         raise NompError(tuple(ctx.diagnostics))
-    name = function.spelling + ("_" if is_math(function.spelling) else "")
+    name = function.spelling + ("_" if is_reserved(function.spelling) else "")
     return Function(name, dtype, tuple(params), stmts)
 
 
@@ -202,10 +204,12 @@ def _bind(ctx: Context, call: Cursor, function: Cursor, settle: Settle) -> None:
     given = [_given(ctx, d, a, settle) for d, a in zip(parameters, call.get_arguments(), strict=True)]
     for declared, meaning in zip(parameters, given, strict=True):
         key = ast.key(declared)
-        for known in (ctx.locals, ctx.values, ctx.aliases, ctx.spots):
+        for known in (ctx.locals, ctx.values, ctx.aliases, ctx.spots, ctx.places):
             known.pop(key, None)  # of an earlier call
         if isinstance(meaning, Local):
             ctx.locals[key] = meaning
+        elif isinstance(meaning, Path):
+            ctx.places[key] = meaning
         elif isinstance(meaning, Spot):
             ctx.spots[key] = meaning
         elif dtype_of(declared.type):
@@ -215,7 +219,7 @@ def _bind(ctx: Context, call: Cursor, function: Cursor, settle: Settle) -> None:
 
 
 def _given(ctx: Context, declared: Cursor, argument: Cursor, settle: Settle) -> Any:
-    """What *argument* is to parameter *declared*: a value, a `Local` with it, an `Element` or `Var`, or a `Spot`."""
+    """What *argument* is to parameter *declared*: a value, a `Local` with it, an `Element`, `Var`, `Spot` or `Path`."""
     dtype = dtype_of(declared.type)
     if dtype:
         found = settle(cast(value(ctx, argument), dtype), declared)
@@ -223,6 +227,8 @@ def _given(ctx: Context, declared: Cursor, argument: Cursor, settle: Settle) -> 
     layout = layout_of(declared.type)
     if is_record(layout.element) and len(layout.extents) == 1:
         spot = spot_of_pointer(ctx, argument)
+        if isinstance(spot, Path):
+            return spot
         return replace(spot, terms=tuple((settle(term, declared), size) for term, size in spot.terms))
     element = pointee(ctx, argument)
     rank = 1 if isinstance(element, Var) else element.dimensions

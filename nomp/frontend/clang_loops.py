@@ -15,6 +15,7 @@ from nomp.arithmetic import bits, cast, is_float, is_launch_expr, is_signed, lim
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor
+from nomp.frontend.clang_bounds import Shift, unshifted
 from nomp.frontend.clang_context import Context, Key
 from nomp.frontend.clang_elements import folded
 from nomp.frontend.clang_expressions import value
@@ -61,7 +62,7 @@ def header(ctx: Context, loop: Cursor) -> Header:
         message = f"loop counter '{counter.name}' has a floating-point type"
         raise ctx.refusal("N205", first, message, "count with an integer")
     lower = cast(value(ctx, start), counter.dtype)
-    relation, bound = _condition(ctx, condition, counter)
+    relation, bound, shift = _condition(ctx, condition, counter)
     with ctx.repeated():
         upper = value(ctx, bound)
     if is_float(upper.dtype):
@@ -69,6 +70,12 @@ def header(ctx: Context, loop: Cursor) -> Header:
         raise ctx.refusal("N205", bound, "the loop's bound is a floating-point number", advice)
     with ctx.repeated():
         step = _step(ctx, last, counter, relation)
+    if shift is not None:
+        climbs = isinstance(step, Const) and 0 < step.value < _LARGE_STEP
+        exact = unshifted(shift, relation, upper, lower, climbs)
+        if exact is None:
+            raise _not_a_bound(ctx, condition, counter)
+        relation, upper = exact
     if relation == "!=" and is_signed(counter.dtype):
         upper = cast(upper, _signed_type(upper.dtype))  # equal modulo the type's size is equal
     return Header(counter, lower, relation, upper, step, body)
@@ -163,8 +170,8 @@ def _counter(ctx: Context, cursor: Cursor, name: str, key: Key, *, inside: bool)
 # ------------------------------------------------------------------------------------------------------ condition
 
 
-def _condition(ctx: Context, condition: Cursor, counter: Counter) -> tuple[Relation, Cursor]:
-    """The relation of the counter (on its left) to the bound, and the bound's cursor."""
+def _condition(ctx: Context, condition: Cursor, counter: Counter) -> tuple[Relation, Cursor, Shift | None]:
+    """The relation of the counter (on its left) to the bound, the bound's cursor, and what is added to the counter."""
     condition = ast.bare(condition)
     operator = ast.operator(condition)
     sides = ast.children(condition)
@@ -172,11 +179,30 @@ def _condition(ctx: Context, condition: Cursor, counter: Counter) -> tuple[Relat
         raise ctx.refusal("N205", condition, "this loop's condition is not one comparison by < <= > >= or !=", _FORM)
     flipped = MIRRORED[operator]
     for side, other, relation in ((sides[0], sides[1], MIRRORED[flipped]), (sides[1], sides[0], flipped)):
-        if _is_counter(side, counter):
+        shift = _shift(side, counter)
+        if _is_counter(side, counter) or shift is not None:
             _refuse_counter_in(ctx, other, counter)
-            return relation, other
+            return relation, other, shift
+    raise _not_a_bound(ctx, condition, counter)
+
+
+def _not_a_bound(ctx: Context, condition: Cursor, counter: Counter) -> NompError:
     message = f"this loop's condition does not compare '{counter.name}' itself with a bound"
-    raise ctx.refusal("N205", condition, message, _FORM)
+    return ctx.refusal("N205", condition, message, _FORM)
+
+
+def _shift(cursor: Cursor, counter: Counter) -> Shift | None:
+    """What is added to the counter in *cursor*, None where it is anything but ``i + c``, ``c + i`` or ``i - c``."""
+    cursor = ast.bare(cursor)
+    operator, sides = ast.operator(cursor), ast.children(cursor)
+    if operator not in ("+", "-") or len(sides) != 2:
+        return None
+    if operator == "+" and _is_counter(sides[1], counter):
+        sides = sides[::-1]
+    amount, dtype = ast.evaluate(sides[1]), dtype_of(cursor.type)
+    if not _is_counter(sides[0], counter) or not isinstance(amount, int) or not dtype or abs(amount) >= 1 << 31:
+        return None
+    return Shift(amount if operator == "+" else -amount, dtype)
 
 
 def _is_counter(cursor: Cursor, counter: Counter) -> bool:

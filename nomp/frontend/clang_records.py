@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from clang.cindex import CursorKind
 
-from nomp.arithmetic import SIZES
+from nomp.arithmetic import SIZES, cast
 from nomp.diagnostics import NompError
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
@@ -72,9 +72,11 @@ def element_of(ctx: Context, cursor: Cursor, spot: Spot) -> Element:
         advice = "kernels compute with _Bool, integers, float and double"
         message = f"member '{spot.fields[-1].spelling}' has type '{spot.type.spelling}'"
         raise ctx.refusal("N210", cursor, message, advice)
+    for _ in inner:
+        spot = spot.first()  # whatever part of a member is meant, its array is one
     size = SIZES[layout.dtype]
     _check_layout(ctx, cursor, spot, size)
-    param = _parameter(ctx, cursor, spot, layout.dtype, size, len(inner))
+    param = _parameter(ctx, cursor, spot, layout.dtype, size)
     return Element(param.name, layout.dtype, 1, (_sum(spot, size),))
 
 
@@ -84,6 +86,20 @@ def _sum(spot: Spot, size: int) -> Expr:
         term = folded(Binary("*", distance, Const(width // size, "int64"), "int64"))
         total = offset_by("+", total, term)
     return total
+
+
+def distances(one: object, other: object) -> tuple[Expr, Expr] | None:
+    """How far two elements, or structs, are from a place in their row of an array; None where that is not known."""
+    if isinstance(one, Element) and isinstance(other, Element):
+        apart = replace(one, index=one.index[:-1]) != replace(other, index=other.index[:-1])
+        return None if apart else (cast(one.index[-1], "int64"), cast(other.index[-1], "int64"))
+    if not isinstance(one, Spot) or not isinstance(other, Spot):
+        return None
+    size = one.type.get_size()
+    same = (one.root.key, one.host, one.offset) == (other.root.key, other.host, other.offset)
+    if not same or any(width % size for _, width in (*one.terms, *other.terms)):
+        return None
+    return _sum(one, size), _sum(other, size)
 
 
 def _check_layout(ctx: Context, cursor: Cursor, spot: Spot, size: int) -> None:
@@ -101,9 +117,9 @@ def _check_layout(ctx: Context, cursor: Cursor, spot: Spot, size: int) -> None:
         raise ctx.refusal("N211", cursor, message, advice)
 
 
-def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int, inner: int) -> Param:
-    """The array parameter of this member of *spot*'s root; *inner* is the number of the member's own dimensions."""
-    host = f"&{spot.host}{'[0]' * inner}"
+def _parameter(ctx: Context, cursor: Cursor, spot: Spot, dtype: str, size: int) -> Param:
+    """The array parameter of this member of *spot*'s root."""
+    host = f"&{spot.host}"
     key: Key = (*spot.root.key, "[]", host)
     if key not in ctx.params:
         name = "_".join([spot.root.name, *(found.spelling for found in spot.fields)])
@@ -141,7 +157,7 @@ def is_member(ctx: Context, cursor: Cursor) -> bool:
         if not pointers or cursor.kind not in _STEPS:
             return False
         cursor = pointers[0]
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     return path is None or ctx.is_element(path.key)
 
 
@@ -151,7 +167,7 @@ _STEPS = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR, CursorKind.ARRAY_SUB
 
 def spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
     """The part that the lvalue *cursor* is."""
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     holds = path is not None and is_array(path.type) and is_record(layout_of(path.type).element)
     if path and holds and not ctx.is_element(path.key):
         return Spot(path, path.host, path.type)
@@ -171,10 +187,13 @@ def spot(ctx: Context, cursor: Cursor, index: Index) -> Spot:
 
 def target(ctx: Context, cursor: Cursor, index: Index) -> Spot:
     """The part that the pointer *cursor* points to."""
-    inner, operator, path = ast.children(cursor), ast.operator(cursor), path_of(cursor)
+    inner, operator, path = ast.children(cursor), ast.operator(cursor), path_of(cursor, ctx.places)
     if path and path.key in ctx.spots:
         known: Spot = ctx.spots[path.key]
         return known
+    if path and path.key in ctx.places:
+        advice = "use its members, ps->m"
+        raise ctx.refusal("N211", cursor, f"'{path.host}' points to one struct, not to an array of them", advice)
     if path and is_pointer(path.type) and not ctx.is_element(path.key):
         element = layout_of(path.type).element
         if is_record(element):

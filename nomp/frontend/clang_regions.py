@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 
 from nomp.diagnostics import Diagnostic, NompError, Span, did_you_mean, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend import last_values, private, reductions
 from nomp.frontend.clang_ast import Cursor
-from nomp.frontend.clang_captures import Uses, by_address, capture, capture_path, uses_of
+from nomp.frontend.clang_captures import Uses, by_address, capture, capture_late, capture_path, uses_of
 from nomp.frontend.clang_constants import constant_of
 from nomp.frontend.clang_context import Again, Callees, Context, Key, position
 from nomp.frontend.clang_functions import definer, inliner
+from nomp.frontend.clang_initialisers import literal
 from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_scope import Site
 from nomp.frontend.clang_statements import stored
@@ -39,29 +41,32 @@ def translate(
     reduction overwrites its variable.
     """
     plain: set[Key] = set()
-    while True:  # until it is known which counters need variables
+    late: set[Key] = set()
+    while True:  # until it is known which counters need variables, and what is written through pointers to structs
         try:
-            return _translate(statements, clauses, site, region, plain, whole_function)
+            return _translate(statements, clauses, site, region, (plain, late), whole_function)
         except Again:
             continue
 
 
 def _translate(
-    statements: Sequence[Cursor], clauses: ForClauses, site: Site, region: Region, plain: set[Key], whole: bool
-) -> Region:
-    callees = Callees(definer(site, translate_statement, stored))
-    ctx = Context(site.source, site.source, callees, tuple(name.text for name in clauses.jit), plain)
+    statements: Sequence[Cursor], clauses: ForClauses, site: Site, region: Region, known: tuple[set[Key], set[Key]],
+    whole: bool,
+) -> Region:  # fmt: skip
+    callees, (plain, late) = Callees(definer(site, translate_statement, stored)), known
+    ctx = Context(site.source, site.source, callees, tuple(name.text for name in clauses.jit), plain, late=late)
     uses = uses_of(ctx, statements)
     if whole:
         _function_parameters(ctx, site, uses)
     capture(ctx, uses, site)
-    if whole:
-        _refuse_others(ctx, site)
     with ctx.collecting():
         clauses = replace(clauses, jit=tuple(_capture_jit(ctx, clauses.jit, site)))
     writer = Writer(ctx, site, translate_statement)
-    ctx.inline, ctx.store = inliner(writer), partial(stored, ctx)
+    ctx.inline, ctx.store, ctx.capture = inliner(writer), partial(stored, ctx), partial(capture_late, ctx, site)
+    ctx.literal = partial(literal, ctx)
     body = writer.block(list(statements))
+    if whole:
+        _refuse_others(ctx, site)
     functions = tuple(callees.functions.values())
     region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body, functions=functions)
     _refuse_shared_members(ctx, region)
@@ -78,17 +83,18 @@ def _translate(
 
 
 def _refuse_shared_members(ctx: Context, region: Region) -> None:
-    """Refuse ``q->x`` where the loop uses ``p[i].x`` too and writes one of them: they may be one variable."""
-    members = [key for key in ctx.fields if ctx.params[key].kind != "scalar" and "[]" in key]
-    for key in members:
-        written = region.param(ctx.params[key].name).writes
-        for other, field in ctx.fields.items():
-            param = ctx.params[other]
-            if "[]" not in other and "*" in other and field == ctx.fields[key] and (written or param.writes):
-                with ctx.collecting():
-                    advice = "copy one of the two to a variable before the loop"
-                    message = f"'{param.variable}' may be an element of the array that the loop uses"
-                    raise error("N211", message, region.span(param.place), help=advice)
+    """Refuse ``q->x`` where the loop writes it and uses ``p[i].x`` or ``r->x`` too: they may be one variable."""
+    for key, other in combinations(ctx.fields, 2):
+        if "[]" in other or "*" not in other:
+            key, other = other, key
+        one, two = (region.param(ctx.params[k].name) for k in (key, other))
+        single = "[]" not in other and "*" in other
+        if single and ctx.fields[key] == ctx.fields[other] and (one.writes or two.writes):
+            with ctx.collecting():
+                which = "an element of the array that the loop uses"
+                which = which if "[]" in key else f"the same variable as '{one.variable}'"
+                advice = "copy one of the two to a variable before the loop"
+                raise error("N211", f"'{two.variable}' may be {which}", region.span(two.place), help=advice)
 
 
 def _refuse_shared_arrays(ctx: Context, region: Region) -> None:
@@ -103,9 +109,13 @@ def _refuse_shared_arrays(ctx: Context, region: Region) -> None:
 
 
 def _refuse_lost_writes(ctx: Context, region: Region) -> None:
-    """Refuse writes to what the region takes by value, should a way to write it not be known to `clang_captures`."""
+    """Ask for variables for what the region takes by value but writes by a pointer; refuse what that does not cure."""
     for stmt in walk(region.body):
         if isinstance(stmt, Assign) and isinstance(stmt.target, Var) and stmt.target.name in region.scalars:
+            keys = {key for key, param in ctx.params.items() if param.name == stmt.target.name}
+            if not keys <= ctx.late:
+                ctx.late |= keys
+                raise Again
             with ctx.collecting():
                 advice = "write the variable itself"
                 message = f"'{region.host_name(stmt.target.name)}' is written through a pointer"

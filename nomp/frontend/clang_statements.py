@@ -20,9 +20,10 @@ from nomp.frontend.clang_ast import Cursor
 from nomp.frontend.clang_captures import extents, written_by
 from nomp.frontend.clang_constants import is_static_constant
 from nomp.frontend.clang_context import Context, Local
-from nomp.frontend.clang_elements import folded
+from nomp.frontend.clang_elements import Element, folded
 from nomp.frontend.clang_expressions import effect, location, pointee, spot_of_pointer, value
 from nomp.frontend.clang_initialisers import fill, initial
+from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Assign, Binary, Const, Declare, Expr, Load, Stmt, Var
@@ -69,7 +70,7 @@ def _declare(writer: Writer, declared: Cursor) -> Iterator[Stmt]:
         yield Declare(local.name, dtype, (), init, ctx.place(declared))
         return
     if is_pointer(declared.type) and first is not None:
-        _alias(writer, declared, first)
+        yield from _alias(writer, declared, first)
         return
     if is_record(declared.type):
         yield from structs.declare(ctx, declared, first)
@@ -81,20 +82,27 @@ def _declare(writer: Writer, declared: Cursor) -> Iterator[Stmt]:
         yield from fill(ctx, local, first)
 
 
-def _alias(writer: Writer, declared: Cursor, first: Cursor) -> None:
-    """Note what the pointer *declared* points to, as long as it lives: neither it nor its subscripts may change."""
+def _alias(writer: Writer, declared: Cursor, first: Cursor) -> Iterator[Stmt]:
+    """Note what the pointer *declared* points to, as long as it lives: what its subscripts are now, they stay."""
     ctx, layout, name, key = writer.ctx, layout_of(declared.type), declared.spelling, ast.key(declared)
     if key in ctx.written:
         advice = "use a subscript that changes instead"
         raise ctx.refusal("N211", declared, f"pointer '{name}' changes in the loop", advice)
     if is_record(layout.element) and len(layout.extents) == 1:
         spot = spot_of_pointer(ctx, first)
-        _refuse_unsettled(ctx, declared, [distance for distance, _ in spot.terms])
-        ctx.spots[key] = spot
+        if isinstance(spot, Path):
+            ctx.places[key] = spot
+            return
+        terms = _settled(ctx, declared, [distance for distance, _ in spot.terms])
+        yield from (kept for _, kept in terms if kept)
+        sizes = [size for _, size in spot.terms]
+        ctx.spots[key] = replace(spot, terms=tuple(zip([term for term, _ in terms], sizes, strict=True)))
         return
     found = pointee(ctx, first)
-    index = () if isinstance(found, Var) else found.index
-    _refuse_unsettled(ctx, declared, index)
+    if isinstance(found, Element):
+        index = _settled(ctx, declared, found.index)
+        yield from (kept for _, kept in index if kept)
+        found = replace(found, index=tuple(part for part, _ in index))
     rank = 1 if isinstance(found, Var) else found.dimensions
     if (layout.dtype, len(layout.extents)) != (found.dtype, rank):
         advice = "subscript the array itself"
@@ -102,11 +110,14 @@ def _alias(writer: Writer, declared: Cursor, first: Cursor) -> None:
     ctx.aliases[key] = found
 
 
-def _refuse_unsettled(ctx: Context, declared: Cursor, index: Sequence[Expr]) -> None:
-    if not all(map(ctx.is_settled, index)):
-        advice = "subscript the array itself"
-        message = f"'{declared.spelling}' points to an element that may change while it is used"
-        raise ctx.refusal("N211", declared, message, advice)
+def _settled(ctx: Context, declared: Cursor, index: Sequence[Expr]) -> list[tuple[Expr, Declare | None]]:
+    """Each of *index* as something that keeps its value, and the variable that this takes."""
+    found: list[tuple[Expr, Declare | None]] = []
+    for part in index:
+        name = None if ctx.is_settled(part) else ctx.names.unique(f"{declared.spelling}_index")
+        kept = Declare(name, part.dtype, (), part, ctx.place(declared)) if name else None
+        found.append((Var(kept.name, kept.dtype), kept) if kept else (part, None))
+    return found
 
 
 def _local_array(writer: Writer, declared: Cursor) -> Local:

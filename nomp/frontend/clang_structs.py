@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import partial
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
@@ -17,14 +18,16 @@ from clang.cindex import CursorKind
 from nomp.arithmetic import cast
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
+from nomp.frontend.clang_captures import written_by
+from nomp.frontend.clang_choices import perhaps
 from nomp.frontend.clang_context import Context, Key, Local
 from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spot_of, value
-from nomp.frontend.clang_initialisers import listed, refuse_many
+from nomp.frontend.clang_initialisers import refuse_many, row
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_records import element_of
-from nomp.frontend.clang_types import dtype_of, is_in_union, is_record, is_unnamed, layout_of
+from nomp.frontend.clang_types import is_array, is_in_union, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
-from nomp.region import Assign, Const, Declare, Expr, Load, Place, Stmt, Var
+from nomp.region import Assign, Const, Declare, Expr, If, Load, Place, Stmt, Var
 from nomp.walks import walk_expr
 
 Fields = tuple[Cursor, ...]
@@ -75,8 +78,10 @@ def declare(ctx: Context, declared: Cursor, first: Cursor | None) -> Iterator[St
         yield Declare(name, member.dtype, shape, None, ctx.place(declared))
     ctx.structs.add(key)
     if first is not None:
-        for target, value_ in _set(ctx, declared, declared.type, lambda m, place: _own(ctx, key, m, place), first):
-            yield Assign(target, value_, ctx.place(declared))
+        yield from _chosen(ctx, declared, first, lambda given: tuple(
+            Assign(target, value_, ctx.place(declared))
+            for target, value_ in _set(ctx, declared, declared.type, lambda m, at: _own(ctx, key, m, at), given)
+        ))  # fmt: skip
 
 
 def _own(ctx: Context, key: Key, member: Member, place: Subscripts) -> Var | Load:
@@ -88,6 +93,27 @@ def _own(ctx: Context, key: Key, member: Member, place: Subscripts) -> Var | Loa
 
 def assign(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
     """``target = given`` for structs, all of which is read before any of it is written."""
+    return _chosen(ctx, cursor, given, lambda found: _copy(ctx, cursor, target, found))
+
+
+def _chosen(ctx: Context, cursor: Cursor, given: Cursor, copy: Callable[[Cursor], Statements]) -> Statements:
+    """What *copy* makes of the struct *given*: of each branch of a ``?:``, or of what an assignment sets."""
+    inner = ast.bare(given)
+    if inner.kind == CursorKind.CONDITIONAL_OPERATOR:
+        first, then, other = ast.children(inner)
+        test = value(ctx, first)
+        one, two = (perhaps(ctx, partial(_chosen, ctx, cursor, branch, copy)) for branch in (then, other))
+        return (If(test, (*one[0], *one[1]), (*two[0], *two[1]), ctx.place(cursor)),)
+    if ast.operator(inner) == "=":
+        target, source = ast.children(inner)
+        if any(written_by(part) is not None or part.kind == CursorKind.CALL_EXPR for part in ast.walk(target)):
+            advice = "make it a statement of its own"
+            raise ctx.refusal("N211", inner, "this assignment of a struct is used as a value", advice)
+        return (*assign(ctx, inner, target, source), *copy(target))
+    return copy(given)
+
+
+def _copy(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
     pairs = list(_set(ctx, cursor, target.type, _parts(ctx, target), given))
     before = _Before(ctx, ctx.place(cursor), {part.name for part, _ in pairs if isinstance(part, Var)}, {})
     copied = _without_type(given).kind != CursorKind.INIT_LIST_EXPR  # then the two are one struct, or apart
@@ -157,7 +183,7 @@ def _names(fields: Fields) -> tuple[str, ...]:
 
 def _parts(ctx: Context, cursor: Cursor) -> Part:
     """The members of the struct that the lvalue *cursor* is, which is translated once, with what it changes."""
-    path = path_of(cursor)
+    path = path_of(cursor, ctx.places)
     if path and not ctx.is_element(path.key):
         return lambda member, place: _part_of_path(ctx, cursor, path, member, place)
     if cursor.kind not in _LVALUES:
@@ -197,27 +223,65 @@ def _values(
 ) -> Iterator[tuple[tuple[tuple[str, ...], Subscripts], Expr]]:
     """The values in the initialiser list *given* of a struct of *type_*, by member and subscripts."""
     fields = list(type_.get_canonical().get_fields())
-    position = 0
+    position: int | None = 0
     for child in ast.children(given):
-        inner = ast.children(child)
-        if child.kind == CursorKind.UNEXPOSED_EXPR and len(inner) == 2 and inner[0].kind == CursorKind.MEMBER_REF:
-            names = [field.spelling for field in fields]
-            position, child = names.index(inner[0].spelling), inner[1]
-        field = fields[position]
-        position += 1
-        names_here = outer if is_unnamed(field) else (*outer, field.spelling)
-        layout = layout_of(field.type)
-        if dtype_of(field.type):
-            yield (names_here, ()), value(ctx, ast.children(child)[0] if _braced(child) else child)
-        elif not _braced(child):
-            advice = "give each member that is a struct or an array braces of its own"
-            raise ctx.refusal("N220", child, "this initialiser cannot be used in a kernel", advice)
-        elif is_record(field.type):
-            yield from _values(ctx, child, field.type, names_here)
+        way, inner = _designated(ctx, child)
+        if way[1:]:
+            position, names, field, place = None, *_followed(ctx, child, fields, way)
+        elif position is None and not way:
+            raise _odd(ctx, child, "name the member that it sets")
         else:
-            shape = [extent for extent in layout.extents if isinstance(extent, int)]
+            position = [field.spelling for field in fields].index(way[0].spelling) if way else position or 0
+            names, field, place = (), fields[position], ()
+            position += 1
+        here = (*outer, *names) if is_unnamed(field) else (*outer, *names, field.spelling)
+        shape = [extent for extent in layout_of(field.type).extents if isinstance(extent, int)][len(place) :]
+        if not shape and not is_record(field.type):
+            yield (here, place), value(ctx, ast.children(inner)[0] if _braced(inner) else inner)
+        elif not (_braced(inner) or (shape and inner.kind == CursorKind.STRING_LITERAL)):
+            raise _odd(ctx, inner, "give each member that is a struct or an array braces of its own")
+        elif is_record(field.type):
+            parts = list(members(ctx, inner, field.type))
+            yield from ((((*here, *_names(m.fields)), at), _ZERO) for m in parts for at in m.places())
+            yield from _values(ctx, inner, field.type, here)
+        else:
             places = list(product(*map(range, shape)))
-            yield from (((names_here, places[n]), found) for n, found in listed(ctx, child, 0, shape))
+            yield from (((here, (*place, *places[n])), found) for n, found in row(ctx, inner, 0, shape))
+
+
+_ZERO = Const(0, "int32")
+
+
+def _designated(ctx: Context, child: Cursor) -> tuple[list[Cursor], Cursor]:
+    """The way to the member in ``.m[i].n = value``, and the value; any other *child* as it is."""
+    *way, given = ast.children(child) or [child]
+    named = child.kind == CursorKind.UNEXPOSED_EXPR and way and way[0].kind == CursorKind.MEMBER_REF
+    return (way, given) if named else ([], child)
+
+
+def _followed(
+    ctx: Context, child: Cursor, fields: list[Cursor], way: list[Cursor]
+) -> tuple[tuple[str, ...], Cursor, Subscripts]:
+    """The names on the *way* to a member of one of *fields*, the member, and the subscripts at its end."""
+    names: tuple[str, ...] = ()
+    place: list[int] = []
+    found = way[0].referenced
+    for before, step in pairwise(way):
+        number = ast.evaluate(step)
+        text = ctx.source.data[ast.end(before) : ast.begin(step)]
+        if b"..." in text or (place and b"]" not in text):  # a range, or perhaps one in a macro
+            raise _odd(ctx, child, "give the elements one by one")
+        if step.kind == CursorKind.MEMBER_REF and not place:
+            names, found = (*names, found.spelling), step.referenced
+        elif isinstance(number, int) and is_array(found.type) and len(place) < len(layout_of(found.type).extents):
+            place.append(number)
+        else:
+            raise _odd(ctx, child, "give the struct in it braces of its own")
+    return names, found, tuple(place)
+
+
+def _odd(ctx: Context, cursor: Cursor, advice: str) -> Exception:
+    return ctx.refusal("N220", cursor, "this initialiser cannot be used in a kernel", advice)
 
 
 def _braced(cursor: Cursor) -> bool:

@@ -19,7 +19,7 @@ from pymbolic import var
 from nomp.affine import is_exact
 from nomp.arithmetic import evaluate, is_float, is_signed
 from nomp.lower.functions import device_name
-from nomp.lower.target import OPERATORS, loopy_dtype
+from nomp.lower.target import BITS, OPERATORS, loopy_dtype
 from nomp.region import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from nomp.walks import operands, walk_expr
 
@@ -192,8 +192,8 @@ def constant(value: int | float, dtype: str) -> Any:
 
 
 def math_name(function: str, dtype: str) -> str:
-    """What *function* of ``<math.h>`` is called for *dtype*."""
-    return function + ("f" if dtype == "float32" else "")
+    """What *function*, one of ``<math.h>`` or of `BITS`, is called for *dtype*."""
+    return f"{function}_{dtype}" if function in BITS else function + ("f" if dtype == "float32" else "")
 
 
 def converted(value: Any, dtype: str) -> Any:

@@ -39,6 +39,9 @@ MATH = (
     "sqrt", "tan", "tanh", "tgamma", "trunc",
 )  # fmt: skip
 
+BITS = ("popcount", "clz")
+"""Functions of unsigned integers, in loopy with their type: ``popcount_uint32``."""
+
 
 class TypedCallable(ScalarCallable):  # type: ignore[misc]
     """A function whose result has the type of its first argument.
@@ -56,7 +59,8 @@ class TypedCallable(ScalarCallable):  # type: ignore[misc]
 
     def target_name(self, known: Mapping[int, Any]) -> str:
         """The function's name in the device's language."""
-        return str(self.name).removesuffix("f") if known[0].numpy_dtype == np.float32 else str(self.name)
+        name = str(self.name).split("_")[0]
+        return name.removesuffix("f") if known[0].numpy_dtype == np.float32 else name
 
 
 class Operator(TypedCallable):
@@ -92,6 +96,7 @@ def callables() -> dict[str, Any]:
     """The functions that lowered kernels may call, by name."""
     operators = [f"{name}_{dtype}" for name in (*OPERATORS, *PREFIX_OPERATORS) for dtype in OPERATOR_TYPES]
     functions = [name + suffix for name in MATH for suffix in ("", "f")]
+    functions += [f"{name}_{dtype}" for name in BITS for dtype in ("uint32", "uint64")]
     conversions = [f"as_{dtype}" for dtype in SIZES]
     return {
         **{name: Operator(name=name) for name in operators},

@@ -118,6 +118,15 @@ ERRORS = {
     "header-bound-of-counter": """\
 #pragma nomp for
   for (int i = 0; i < n - i; i++) a[i] = 0;""",
+    "header-unsigned-offset": """\
+#pragma nomp for
+  for (unsigned u = 3; u - 2 < (unsigned)n; u++) a[u] = 0;
+#pragma nomp for
+  for (unsigned u = 3; u + 2 < 9; u--) a[u] = 0;
+#pragma nomp for
+  for (unsigned u = n; u + 2 < 9; u++) a[u] = 0;
+#pragma nomp for
+  for (int i = 0; i + 2 != n; i++) a[i] = 0;""",
     "header-float-counter": """\
 #pragma nomp for
   for (double x = 0; x < n; x++) a[0] = x;""",
@@ -178,14 +187,6 @@ ERRORS = {
     "function-as-value": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) k[i] = own != 0;""",
-    "values": """\
-#pragma nomp for
-  for (int i = 0; i < n; i++) {
-    a[i] = n && (b[i] = 0);
-    a[i] = n ? k[i]++ : 2;
-    a[i] = n || (j = 1, 1);
-    if (m || !(j = i)) a[i] = 1;
-  }""",
     "values-in-header": """\
 #pragma nomp for
   for (int i = 0; i < n--; i++) a[i] = 0;""",
@@ -224,6 +225,22 @@ ERRORS = {
   struct P *r = p;
 #pragma nomp for
   for (int i = 0; i < n; i++) p[i].x = r->x;""",
+    "struct-values": """\
+  struct V { double x; int n; } u, v[4];
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    struct V w;
+    w = v[m++] = u;
+    w = (m++, u);
+  }""",
+    "struct-pointers": """\
+  struct Q { struct P p; } *g = 0, *h = 0;
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    struct P *z = &s, *y = &g->p;
+    a[i] = z[1].x + (z + i)->x + (&s)[i].n + z->bits;
+    y->n = h->p.n;
+  }""",
     "pointers": """\
 #pragma nomp for
   for (int i = 0; i < n; i++) {
@@ -339,16 +356,23 @@ ERRORS = {
     "section-unknown": "#pragma nomp update(to : a[0, n], bb[0, n])",
     "section-extent": "#pragma nomp update(to : a, p->q, s)",
     "expressions": """\
+#define ONE {[1][0] = 9}
 #pragma nomp for
   for (int i = 0; i < n; i++) {
-    a[i] = "abc"[0];
+    a[i] = L"abc"[i];
     a[i] = ({ n; });
     a[i] = sizeof(int[n]);
     a[i] = _Generic(1, int: n);
     a[i] = n ?: 2;
     double w[2][2] = {1, {2}};
-    double v[2][2] = {[1][0] = 2};
+    double v[2][2][2] = {[1][0][0] = 2, {3, 4}};
+    double u[2][2] = ONE;
+    struct { int z, w[2]; } o = {.w[0] = 1, 2};
+    struct { int w[2][2]; } y = {.w[0 ... 1] = {1, 2}};
   }""",
+    "literal-in-header": """\
+#pragma nomp for
+  for (int i = 0; i < (int[]){1, 2}[n]; i++) a[i] = 0;""",
     "pragma-and-loop": """\
 #pragma nomp fro
 #pragma nomp for
@@ -404,7 +428,12 @@ CALLS = """\
     set(a);
     resize(a, n);
     k[i] = steps(i);
+    do {
+      if (k[i]) continue;
+    } while (sum(k, n) > i);
   }
+#pragma nomp for
+  for (int i = 0; i < sum(k, n); i++) a[i] = 0;
   int g = 0;
 #pragma nomp for
   for (int i = g; i < n; i++) a[i] = hidden(i);"""

@@ -82,6 +82,7 @@ class Writer:
             f"for (short j = 3; j >= 0; --j) {{ if ({self.whole(1)} == j) continue; {lvalue} += j; }}",
             f"{{ {TYPES[pick(WHOLE)][0]} t = {self.whole(2)}; {lvalue} = t; {leave} }}",
             *self.loops(lvalue),
+            *self.choices(lvalue),
             f"{lvalue} = {self.called(expr)};",
         ]
         integers = [
@@ -113,6 +114,22 @@ class Writer:
             f"for (unsigned w = {pick('1234')}; w < 9; w += 2) {{ if (w == 5) w++; {skip} {lvalue} += w; }}",
             f"for (int r = 0; r < 2; r++) {{ {switch} {lvalue} += 7; }}",
             f"switch ({self.whole(1)} & 7) {{ {inner} }}",
+        ]
+
+    def choices(self, lvalue: str) -> list[str]:
+        """Operands that change something, and may not be evaluated."""
+        pick, some = self.random.choice, lambda: self.whole(1)
+        skip = f"if (({some()}) == w) {pick(['continue', 'break', lvalue + ' += 1'])};"
+        either = f"({some()} {pick(['&&', '||'])} w++ > 3 {pick(['&&', '||'])} --w && {some()})"
+        return [
+            f"{{ {TYPES[pick(WHOLE)][0]} t[3][2] = {{{{1}}, [1][1] = {some()}, {some()}, [0] = {{3, {some()}}}}}; "
+            f"{lvalue} = t[({some()} & 7) % 3][{some()} & 1]; }}",
+            f"{lvalue} = (short[]){{{some()}, 2, {some()}, 4}}[{some()} & 3] + \"a\\xffz\"[{some()} & 3];",
+            f"{{ int w = 3; if ({either}) {lvalue} = w; else {lvalue} += w; }}",
+            f"{{ int w = 3; {lvalue} = {some()} ? (w += 2) : {some()} && (w = 9); {lvalue} += w; }}",
+            f"{{ int w = 3; {some()} {pick(['&&', '||'])} (w += {either}); {lvalue} += w; }}",
+            f"{{ int w = 9; do {{ {skip} {lvalue} += w; }} while ((w -= 2) > 0 && {some()}); }}",
+            f"{{ int w = 9, v = 0; while (v++ < 9 && --w > v) {{ {skip} {lvalue} += w; }} {lvalue} += v; }}",
         ]
 
     def called(self, expr: str) -> str:

@@ -160,7 +160,8 @@ class Expressions:
         if depth <= 0:
             return self.leaf(scope, floating=False)
         choices = [(4, self._arithmetic), (2, self._division), (2, self._shift), (2, self._bitwise), (1, self._unary),
-                   (2, self._cast), (1, self._choice), (1, self.condition), (1, self._from_float)]  # fmt: skip
+                   (2, self._cast), (1, self._choice), (1, self.condition), (1, self._from_float),
+                   (1, self._bits)]  # fmt: skip
         if "own functions" in self.features:
             choices.append((1, self._clip))
         weights, makers = zip(*choices, strict=True)
@@ -274,6 +275,10 @@ class Expressions:
         """A call of one of the program's own functions (see `generate.HEADER`)."""
         value, most = self.integer(scope, depth - 1), self.random.randint(1, 50)
         return Value(expr("clip(@, @)", value.node, number(most)), INT, 0, most)
+
+    def _bits(self, scope: Scope, depth: int) -> Value:
+        name = self.random.choice(["popcount", "parity", "clz", "ctz", "ffs"]) + self.random.choice(["", "l", "ll"])
+        return Value(expr(f"__builtin_{name}(@ | 64)", self.integer(scope, depth - 1).node), INT, 0, 64)
 
     # ------------------------------------------------------------------------------------------------- floats
 

@@ -147,9 +147,13 @@ class Loops(Expressions):
 
     def _header(self, name: str, ctype: CType, declare: bool, start: Node, relation: str, bound: Node, advance: Node
     ) -> Node:  # fmt: skip
-        condition = f"{name} {relation} @"
+        counter = name
+        if self.random.random() < 0.15 and relation != "!=" and ctype.signed:
+            shift = self.random.randint(1, 3)
+            counter, bound = f"{name} + {shift}", expr(f"@ + {shift}", bound)
+        condition = f"{counter} {relation} @"
         if self.random.random() < 0.2:
-            condition = f"@ {relation.translate(str.maketrans('<>', '><'))} {name}"
+            condition = f"@ {relation.translate(str.maketrans('<>', '><'))} {counter}"
         declared = f"{self.spelled(ctype)} {name}" if declare else name
         return fixed(f"for ({declared} = @; {condition}; @)", start, bound, advance)
 

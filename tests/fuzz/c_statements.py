@@ -207,6 +207,19 @@ class Statements(Loops):
         scope.records.append(Records(name, records.struct, 0, 1, place=fixed(name)))
         return [stmt(f"struct {records.struct.tag} {name} = @;", value)]
 
+    def struct_pointer(self, scope: Scope, nest: Nest) -> list[Node]:
+        """A pointer to a struct, and its members by it."""
+        if not scope.records:
+            return []
+        records, name = self.random.choice(scope.records), f"q{self.made}"
+        self.made += 1
+        for member in records.struct.members:
+            text = self.random.choice([f"{name}->{member.name}", f"(*{name}).{member.name}"])
+            if not member.length:
+                scope.values.append(Value(fixed(text), member.type, *member.type.bound))
+                scope.places += [(fixed(text), member.type)] * records.writable
+        return [stmt(f"struct {records.struct.tag} *{name} = &@;", self._record(scope, records))]
+
     def whole_struct(self, scope: Scope, nest: Nest) -> list[Node]:
         """A struct assigned to another one."""
         targets = [r for r in scope.records if r.writable]
@@ -215,6 +228,9 @@ class Statements(Loops):
         target = self.random.choice(targets)
         source = self.random.choice([r for r in scope.records if r.struct == target.struct])
         place, read = self._record(scope, target), self._record(scope, source)
+        if self.random.random() < 0.3:
+            other = self._record(scope, source)
+            return [stmt("@ = @ ? @ : @;", place, self.condition(scope, 1).node, read, other)]
         if self.random.random() < 0.5:
             return [stmt("@ = @;", place, read)]
         members = target.struct.members
@@ -229,13 +245,23 @@ class Statements(Loops):
 
     def guard(self, scope: Scope, nest: Nest) -> list[Node]:
         was, nest.guarded = nest.guarded, True
-        cond = self.condition(scope, 2).node
+        cond = self._test(scope)
         then = self.body(scope.inner(), nest, self.random.randint(1, 2))
         made = stmt("if (@) {\n@\n}", cond, then)
         if self.random.random() < 0.5:
             made = stmt("if (@) {\n@\n} else {\n@\n}", cond, then, self.body(scope.inner(), nest, 1))
         nest.guarded = was
         return [made]
+
+    def _test(self, scope: Scope) -> Node:
+        """A condition, which may change something if part of it holds."""
+        cond, target = self.condition(scope, 2).node, self._target(scope)
+        if target is None or target[2] or self.random.random() < 0.7:
+            return cond
+        place, ctype, _ = target
+        value = self.stored(self.any(scope, 1, ctype), ctype)
+        form = self.random.choice(["@ && ((@ = @), @)", "@ || (@ = @) && @", "(@ ? @ = @ : @)"])
+        return expr(form, cond, place, value, self.condition(scope, 1).node)
 
     def inner_loop(self, scope: Scope, nest: Nest) -> list[Node]:
         if nest.depth >= 3:
@@ -335,13 +361,23 @@ class Statements(Loops):
     def do_loop(self, scope: Scope, nest: Nest) -> list[Node]:
         name = f"w{self.made}"
         self.made += 1
-        body = self.body(scope.inner(), nest, 1)
+        was = nest.depth, nest.breakable
+        nest.depth, nest.breakable = nest.depth + 1, True
+        body = self.body(scope.inner(), nest, 2)
+        nest.depth, nest.breakable = was
         return [stmt(f"int {name} = 0; do {{\n@\n}} while (++{name} < @);", body, number(3))]
 
     def switch(self, scope: Scope, nest: Nest) -> list[Node]:
-        first, second = (self.body(scope.inner(), nest, 1) for _ in range(2))
+        first, second = (self._labelled(scope.inner(), nest) for _ in range(2))
         text = "switch (@ & 3) {\ncase 1:\n@\nbreak;\ncase 2:\ndefault:\n@\n}"
         return [stmt(text, expr("(@ & 255)", self.integer(scope, 1).node), first, second)]
+
+    def _labelled(self, scope: Scope, nest: Nest) -> Node:
+        """What may follow a label: no declaration at first, and no array whose size only a clause makes constant."""
+        was, nest.jit = nest.jit, ()
+        found = block(*(_plain(self, scope, nest) or [stmt(";")]), self.body(scope, nest, 1))
+        nest.jit = was
+        return found
 
 
 def _plain(statements: Statements, scope: Scope, nest: Nest) -> list[Node]:
@@ -354,4 +390,5 @@ MAKERS: tuple[tuple[int, str, Callable[[Statements, Scope, Nest], list[Node]]], 
     (2, "", Statements.guard), (3, "", Statements.inner_loop), (1, "break", Statements.jump),
     (2, "", Statements.accumulate), (1, "while", Statements.while_loop), (1, "do", Statements.do_loop),
     (1, "switch", Statements.switch), (1, "structs", Statements.local_struct), (1, "structs", Statements.whole_struct),
+    (1, "structs", Statements.struct_pointer),
 )  # fmt: skip

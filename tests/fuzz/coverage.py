@@ -22,7 +22,7 @@ from nomp.walks import expressions, walk, walk_expr
 FILE = "coverage.txt"
 _INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 _WIDE = ["int32", "int64", "uint32", "uint64"]
-_FUNCTIONS = ["sqrt", "fabs", "floor", "ceil", "trunc", "fmin", "fmax"]
+_FUNCTIONS = ["sqrt", "fabs", "floor", "ceil", "trunc", "fmin", "fmax", "popcount", "clz"]
 
 
 def expected() -> set[str]:

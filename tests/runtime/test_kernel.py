@@ -282,15 +282,17 @@ def test_a_scalar_that_only_values_depend_on_makes_no_new_plan() -> None:
     assert len(kernel._plans) == 2
 
 
+FIRST = Load("a", (Const(0, "int32"),), "float64")
+
+
 @pytest.mark.parametrize(
     "body",
     [
         (Assign(Load("a", (Var("k", "int32"),), "float64"), Const(1.0, "float64")),),
         (Assign(Load("a", (Var("i", "int32"),), "float64"), Load("a", (Var("k", "int32"),), "float64")),),
         (Declare("t", "int32", (), Var("k", "int32")),),
-        (If(Var("k", "int32"), (Assign(Load("a", (Const(0, "int32"),), "float64"), Const(1.0, "float64")),)),),
-        (Assign(Load("a", (Const(0, "int32"),), "float64"), Select(Var("k", "int32"), Load("a", (Const(0, "int32"),), "float64"),
-                                                      Const(1.0, "float64"), "float64")),),
+        (If(Var("k", "int32"), (Assign(FIRST, Const(1.0, "float64")),)),),
+        (Assign(FIRST, Select(Var("k", "int32"), FIRST, Const(1.0, "float64"), "float64")),),
     ],
 )  # fmt: skip
 def test_a_scalar_that_decides_on_what_is_touched_makes_a_new_plan(body: tuple[Stmt, ...]) -> None:
