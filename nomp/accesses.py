@@ -46,7 +46,8 @@ class Access:
 
     *domain* holds the iterations that get there, counters in the order of *loops*; it is *exact*, or too large.  A
     subscript is None where it is no polynomial; an array that the program steps through from row to row has one
-    subscript, in row order.  *op* is the operator where the mention is part of an accumulation.
+    subscript, in row order.  *op* is the operator where the mention is part of an accumulation, *statement* the
+    number of the statement that it is part of, as `walk` counts.
     """
 
     variable: str
@@ -57,6 +58,7 @@ class Access:
     exact: bool
     place: Place
     op: str = ""
+    statement: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +73,32 @@ class Accesses:
     declared: Mapping[str, int]
 
 
-def accesses(region: Region) -> Accesses:
-    """The accesses of *region*."""
-    reader = _Reader(region)
+def accesses(region: Region, *, each: bool = False) -> Accesses:
+    """The accesses of *region*; *each* of them, also those that are like an earlier one in the same loops."""
+    reader = _Reader(region, each)
     reader.body(region.body, _Site((), reader.everything(()), True))
     found = (replace(access, domain=access.domain.intersect_params(reader.defined)) for access in reader.found)
     return Accesses(tuple(found), reader.parameters, reader.declared)
+
+
+def parameters(region: Region) -> dict[str, str]:
+    """The names that sets have for the scalars of *region* that may be in them."""
+    scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
+    return {param.name: f"p{number}" for number, param in enumerate(scalars)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Site:
     """Where a statement stands: the *loops* around it, the iterations that get there, whether these are *exact*.
 
-    *own* is the cell that the statement accumulates into.
+    *statement* is its number, *own* the cell that it accumulates into.
     """
 
     loops: tuple[For, ...]
     domain: isl.Set
     exact: bool
     own: Cell | None = None
+    statement: int = 0
 
     def within(self, domain: isl.Set, exact: bool) -> _Site:
         """This site, where only the iterations of *domain* get to."""
@@ -112,9 +121,9 @@ class _Reader:
     subscript is certainly out of bounds: C defines what the region does only for these.
     """
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, each: bool) -> None:
         scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
-        self.parameters = {param.name: f"p{number}" for number, param in enumerate(scalars)}
+        self.parameters = parameters(region)
         self._natural = [self.parameters[p.name] for p in scalars if p.dtype == "bool" or not is_signed(p.dtype)]
         self.known = {name: _variable(name) for name in self.parameters}
         arrays = {param.name for param in region.params if param.kind in ("array", "cell")}
@@ -126,6 +135,8 @@ class _Reader:
         self.found: list[Access] = []
         self._seen: dict[object, isl.Set] = {}
         self.defined = self.everything(()).params()
+        self._each = each
+        self._numbers = {id(stmt): number for number, stmt in enumerate(walk(region.body))}
 
     # ----------------------------------------------------------------------------------------------------- sets
 
@@ -193,9 +204,7 @@ class _Reader:
             self._statement(stmt, site)
 
     def _statement(self, stmt: Stmt, site: _Site) -> None:
-        own = _accumulation(stmt)
-        if own is not None:
-            site = replace(site, own=own)
+        site = replace(site, statement=self._numbers[id(stmt)], own=_accumulation(stmt) or site.own)
         for expr in expressions(stmt):
             self._read(expr, site)
         match stmt:
@@ -243,11 +252,12 @@ class _Reader:
             index = self._index(expr) if isinstance(expr, Load) else ()
             op = site.own.op if site.own and without_places(expr) == site.own.target else ""
             terms = tuple(part and frozenset(part.terms.items()) for part in index)
-            key = (name, writes, terms, op, site.exact, id(site.domain))
+            key = (name, writes, terms, op, site.exact, id(site.domain), self._each and site.statement)
             if key not in self._seen:  # one that is like another before it adds nothing
                 self._seen[key] = site.domain
                 domain = self._in_bounds(expr, site) if isinstance(expr, Load) else site.domain
-                self.found.append(Access(name, writes, index, site.loops, domain, site.exact, expr.place, op))
+                at = expr.place, op, site.statement
+                self.found.append(Access(name, writes, index, site.loops, domain, site.exact, *at))
 
     def _index(self, load: Load) -> tuple[Polynomial | None, ...]:
         index = tuple(polynomial(part, self.known) for part in load.index)

@@ -39,21 +39,26 @@ class Conflict:
     """The pairs of iterations in which *first* and *second* mention the same element.
 
     Counter number *k* is called ``xk`` in the iteration of *first*, ``yk`` in that of *second*.  The outermost *still*
-    loops, which are around both, do not move; *order* says what else holds of the two.  *parameters* gives the names
-    that sets have for the region's scalars.  *exact*: whether *order* is, and then whether the pairs found are real.
+    loops, which are around both, do not move; *order* says what else holds of the two, in isl's text or as a relation of
+    the outermost counters.  *parameters* gives the names that sets have for the region's scalars.  *exact*: whether *order* is, and then whether the pairs found are real.
     """
 
-    def __init__(self, first: Access, second: Access, still: int, order: str, parameters: Mapping[str, str],
+    def __init__(self, first: Access, second: Access, still: int, order: str | isl.Map, parameters: Mapping[str, str],
                  *, exact: bool = True) -> None:  # fmt: skip
         self.first, self.second, self.parameters = first, second, parameters
         self.exact = exact and first.exact and second.exact
         sides = [{loop.iname: f"{'x' if k < still else letter}{k}" for k, loop in enumerate(access.loops)}
                  | dict(parameters) for letter, access in (("x", first), ("y", second))]  # fmt: skip
         constraints = [f"x{k} = y{k}" for k in range(still)]
-        constraints.append(f"({order})")
+        if isinstance(order, str):
+            constraints.append(f"({order})")
         for one, two in zip(first.index, second.index, strict=True):
             constraints += self._equal(one, two, sides)
         self.pairs = isl.Map.from_domain_and_range(first.domain, second.domain) & self._map(constraints)
+        if not isinstance(order, str):
+            for side, access in ((isl.dim_type.in_, first), (isl.dim_type.out, second)):
+                order = order.add_dims(side, len(access.loops) - order.dim(side))
+            self.pairs &= order
 
     def never(self) -> bool:
         """Whether there are no such pairs, whatever the parameters are."""

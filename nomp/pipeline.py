@@ -16,7 +16,7 @@ from nomp import loops, reduction, schedule
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
-from nomp.device_source import DeviceSource, Scratch, Value, Variant
+from nomp.device_source import DeviceSource, Schedule, Scratch, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
 from nomp.region import Region
@@ -25,6 +25,7 @@ from nomp.schedule import Shares
 if TYPE_CHECKING:
     from loopy import TranslationUnit
 
+    from nomp.execution import Marks
     from nomp.lower import Lowered
 
 
@@ -52,17 +53,17 @@ def compile(
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
         return _default(region, device, jit, variant), script.unused(region)
-    from nomp import codegen, reordering
+    from nomp import codegen, priorities
 
-    lowered, kernel, warnings = _scripted(region, device, variant, settings)
+    lowered, kernel, marks, warnings = _scripted(region, device, variant, settings)
     if reduction.is_pure(region) and not codegen.is_parallel(kernel):
         return _default(region, device, jit, variant), warnings
     _refuse_races(region, kernel)
-    kernel, reordered = reordering.as_asked(lowered.kernel, kernel)
+    kernel, reordered = priorities.as_asked(lowered.kernel, kernel, marks)
     source = _generate(region, kernel, lowered.values, jit, device)
-    if reordered and (loop := reordering.in_pieces(region, kernel, source.nests)):
+    if reordered and (loop := priorities.in_pieces(source.nests, marks)):
         raise _codegen_error(region, f"its priorities cut loop '{loop}' into pieces")
-    source, doubts = _judged(region, lowered.kernel, kernel, source, variant.wraps, settings)
+    source, doubts = _judged(region, lowered, kernel, marks, source, variant.wraps, settings)
     return source, (*warnings, *doubts)
 
 
@@ -80,14 +81,14 @@ def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> str:
 
 def _scripted(
     region: Region, device: DeviceInfo, variant: Variant, settings: Settings
-) -> tuple[Lowered, TranslationUnit, tuple[Diagnostic, ...]]:
-    """The kernel that *region*'s scripts are given, the one that they make of it, and their warnings."""
-    from nomp import script
+) -> tuple[Lowered, TranslationUnit, Marks, tuple[Diagnostic, ...]]:
+    """The lowered *region*, the kernel that its scripts make of it, what loops became in it, and warnings."""
+    from nomp import execution, script
     from nomp.lower import lower
 
     lowered = lower(region, variant, device.dialect, for_script=True)
-    kernel, warnings = script.apply(lowered.kernel, region, device.context(), settings)
-    return lowered, kernel, tuple(warnings)
+    kernel, warnings = script.apply(execution.marked(lowered), region, device.context(), settings)
+    return lowered, *execution.unmarked(lowered, kernel), tuple(warnings)
 
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -194,23 +195,21 @@ def _codegen_error(region: Region, message: str) -> NompError:
 
 
 def _judged(
-    region: Region, before: TranslationUnit, kernel: TranslationUnit, source: DeviceSource, wraps: bool,
+    region: Region, lowered: Lowered, kernel: TranslationUnit, marks: Marks, source: DeviceSource, wraps: bool,
     settings: Settings,
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:  # fmt: skip
     """*source* with what launches are to check of its schedule, and a warning where they will not be able to."""
     if settings.legality == "off":
         return source, ()
-    from nomp import legality, reordering
+    from nomp import execution, legality
+    from nomp.accesses import parameters
 
-    spreads = None if wraps else legality.spread(region, before, kernel)
-    orders = None if wraps else reordering.orders(region, kernel, source.nests)
-    if spreads is None or orders is None:
-        doubt = legality.unknown(region)
-    else:
-        doubt = legality.Watch(region, spreads, orders).unproven()
-    assumes = _assumed(region, before, kernel)
-    source = replace(source, spreads=spreads or (), orders=orders or (), assumes=assumes)
-    return source, (doubt,) if doubt else ()
+    schedule = Schedule(complete=False)
+    if not wraps:
+        schedule = execution.scheduled(lowered, kernel, marks, source, parameters(region))
+    schedule = replace(schedule, assumes=_assumed(region, lowered.kernel, kernel))
+    doubt = legality.Watch(region, schedule).unproven()
+    return replace(source, schedule=schedule), (doubt,) if doubt else ()
 
 
 def _assumed(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> str:

@@ -1,0 +1,389 @@
+"""When and where a schedule runs the iterations of each statement.
+
+In: the kernel that scripts are given, with a mark on each instruction (`marked`); the one that they make of it; the
+order in which loopy puts its instructions.  Out: a `Schedule`, which relates the iterations of each instruction to work
+items and time (`scheduled`).  Called by `pipeline`; `legality` judges.
+
+A mark is a predicate that always holds, one for each loop around the instruction: ``i != -2**62``.  Whatever a script
+does to loops, loopy writes into it what the loop's counter has become: ``i_inner + 16*i_outer != -2**62``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import islpy as isl
+import loopy as lp
+from islpy import dim_type
+from loopy.kernel.data import GroupInameTag, LocalInameTag
+from loopy.kernel.tools import get_hw_axis_base_for_codegen
+from loopy.symbolic import (
+    CoefficientCollector,
+    IdentityMapper,
+    SubstitutionMapper,
+    aff_from_expr,
+    get_dependencies,
+    pw_aff_to_expr,
+)
+from pymbolic import primitives as p
+from pymbolic import var
+from pymbolic.mapper.substitutor import make_subst_func
+
+from nomp.device_source import DeviceSource, Placement, Schedule
+from nomp.lower import Lowered
+
+_MARK = -(2**62)
+
+Marks = Mapping[str, Mapping[str, Any]]
+"""For each instruction, what the inames around it have become."""
+
+
+# --------------------------------------------------------------------------------------------------------- marks
+
+
+def marked(lowered: Lowered) -> lp.TranslationUnit:
+    """The kernel of *lowered* with the marks of its loops."""
+    entry = lowered.kernel.default_entrypoint
+    marks = {iname: p.Comparison(var(iname), "!=", _MARK - k) for k, iname in enumerate(lowered.counters)}
+    instructions = [
+        insn.copy(predicates=insn.predicates | {marks[iname] for iname in insn.within_inames})
+        for insn in entry.instructions
+    ]
+    return lowered.kernel.with_kernel(entry.copy(instructions=instructions))
+
+
+def unmarked(lowered: Lowered, kernel: lp.TranslationUnit) -> tuple[lp.TranslationUnit, Marks]:
+    """*kernel*, which scripts have made, without marks; and these."""
+    entry = kernel.default_entrypoint
+    inames, marks, instructions = list(lowered.counters), dict[str, dict[str, Any]](), []
+    for insn in entry.instructions:
+        own = {predicate: number for predicate in insn.predicates if (number := _number(predicate)) is not None}
+        marks[insn.id] = {inames[number]: predicate.left for predicate, number in own.items()}
+        instructions.append(insn.copy(predicates=insn.predicates - own.keys()) if own else insn)
+    return kernel.with_kernel(entry.copy(instructions=instructions)), marks
+
+
+def _number(predicate: Any) -> int | None:
+    match predicate:
+        case p.Comparison(operator="!=", right=int(right)) if right <= _MARK:
+            return _MARK - right
+    return None
+
+
+# ---------------------------------------------------------------------------------------------- iterations and time
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the schedule of *after*, which scripts have made of *before*, and *source* of it.
+
+    *parameters* are the names that sets have for the region's scalars.
+    """
+
+    lowered: Lowered
+    after: lp.LoopKernel
+    marks: Marks
+    source: DeviceSource
+    parameters: Mapping[str, str]
+
+    @cached_property
+    def before(self) -> lp.LoopKernel:
+        """The kernel that scripts were given."""
+        return self.lowered.kernel.default_entrypoint
+
+    @cached_property
+    def paths(self) -> Mapping[str, tuple[int | str, ...]]:
+        """What leads to each instruction, see `Placement`; to barriers as well, by number and kind."""
+        found: dict[str, tuple[int | str, ...]] = {}
+        around: list[int | str] = [0]
+        for number, (kind, name) in enumerate(self.source.steps):
+            if kind == "loop":
+                around += [name, 0]
+                continue
+            if kind == "end":
+                del around[-2:]
+            else:
+                found[name if kind == "run" else f"{number} {name}"] = tuple(around)
+            around[-1] += 1  # type: ignore[operator]
+        return found
+
+    @cached_property
+    def axes(self) -> tuple[tuple[Any, int], ...]:
+        """The parallel axes in use, those of groups first."""
+        tags = (tag for iname in self.after.all_inames() for tag in self.after.iname_tags(iname))
+        kinds = (GroupInameTag, LocalInameTag)
+        return tuple(sorted({(kinds.index(type(t)), t.axis) for t in tags if type(t) in kinds}))
+
+    @cached_property
+    def length(self) -> int:
+        """How many numbers a time has."""
+        return max(map(len, self.paths.values()), default=1)
+
+    @cached_property
+    def _hidden(self) -> set[str]:
+        """What bounds depend on that is no scalar of the region."""
+        return set(self._known) - set(self.parameters)
+
+    # ------------------------------------------------------------------------------------------------- relations
+
+    def domain(self, entry: lp.LoopKernel, inames: frozenset[str]) -> isl.Set:
+        """The values that *inames* take together, over all parameters; of no other iname."""
+        if not inames:
+            domain = isl.Set("{ [] }")
+        else:
+            domain = entry.get_inames_domain(inames).to_set()
+        names = domain.get_var_names(dim_type.set)
+        for place in reversed(range(len(names))):
+            if names[place] not in inames:
+                domain = domain.project_out(dim_type.set, place, 1)
+        given = isl.Set.universe(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[], params=list(self._known)))
+        return domain.align_params(given.space)
+
+    @cached_property
+    def _known(self) -> tuple[str, ...]:
+        """All names that may be parameters of a set: scalars, and locals that bounds depend on."""
+        entries = (self.before, self.after)
+        return tuple(sorted({name for entry in entries for d in entry.domains for name in d.get_var_names(dim_type.param)
+                             if name not in entry.all_inames()} | set(self.parameters)))  # fmt: skip
+
+    def relation(self, domain: isl.Set, exprs: list[Any]) -> isl.Map:
+        """From the points of *domain* to the values of *exprs* there."""
+        found = isl.Map.from_domain(domain)
+        for expr in exprs:
+            value = isl.Map.from_aff(aff_from_expr(domain.space, expr)).intersect_domain(domain)
+            found = found.flat_range_product(value)
+        return found
+
+    def loops(self, name: str) -> tuple[str, ...]:
+        """The loops around instruction *name* in the program, outermost first."""
+        within = self.before.id_to_insn[name].within_inames
+        return tuple(iname for iname in self.lowered.counters if iname in within)
+
+    def counters(self, name: str, domain: isl.Set) -> isl.Map | None:
+        """From what the inames of instruction *name* are, in *domain*, to the counters of its loops."""
+        become = SubstitutionMapper(make_subst_func(self.marks[name]))
+        exprs = []
+        for loop in self.loops(name):
+            value = self.lowered.counters[loop]
+            if get_dependencies(value) & self._hidden:
+                value = self._in_place_of(loop, value)
+                if value is None:
+                    return None
+                place = domain.find_dim_by_name(dim_type.set, self.marks[name][loop].name)
+                domain = domain.drop_constraints_involving_dims(dim_type.set, place, 1)
+            exprs.append(become(value))
+        return self._affine(domain, exprs)
+
+    def _in_place_of(self, loop: str, value: Any) -> Any:
+        """What grows and is the same as the counter of *loop*, which is *value* and starts at what only a launch knows.
+
+        Good enough where no other loop shares the iname; None if there is no such thing.
+        """
+        coefficients = CoefficientCollector([loop])(value)
+        step = coefficients.get(var(loop))
+        constant = get_dependencies(value) - {loop} <= self.before.arg_dict.keys()
+        marks = {own.get(loop, var(loop)) for own in self.marks.values()}
+        if not isinstance(step, int) or not constant or len(marks) > 1:
+            return None
+        (mark,) = marks
+        alone = isinstance(mark, p.Variable) and not any(
+            mark.name in get_dependencies(expr)
+            for own in self.marks.values() for other, expr in own.items() if other != loop
+        )  # fmt: skip
+        return (1 if step > 0 else -1) * var(loop) if alone else None
+
+    def _affine(self, domain: isl.Set, exprs: list[Any]) -> isl.Map | None:
+        try:
+            return self.relation(domain, exprs)
+        except Exception:  # whatever loopy raises for what is not affine
+            return None
+
+    def time(self, name: str, domain: isl.Set) -> isl.Map | None:
+        """From what the inames of instruction *name* are to group, item and time."""
+        within = self.after.id_to_insn[name].within_inames
+        exprs, free = [], []
+        for number, (kind, axis) in enumerate(self.axes):
+            here = [iname for iname in within if self._is_on(iname, kind, axis)]
+            free += [] if here else [number]
+            exprs.append(self._coordinate(here[0], kind, axis) if here else 0)
+        path = [step if isinstance(step, int) else var(step) for step in self.paths[name]]
+        exprs += path + [0] * (self.length - len(path))
+        found = self._affine(domain, exprs)
+        if found is not None:
+            for number in free:
+                found = found.project_out(dim_type.out, number, 1).insert_dims(dim_type.out, number, 1)
+        return found
+
+    def _is_on(self, iname: str, kind: int, axis: int) -> bool:
+        tags = self.after.iname_tags_of_type(iname, (GroupInameTag, LocalInameTag)[kind])
+        return any(tag.axis == axis for tag in tags)
+
+    def _coordinate(self, iname: str, kind: int, axis: int) -> Any:
+        """What tells apart the items that run the iterations of the parallel loop *iname*."""
+        if sum(self._is_on(other, kind, axis) for other in self.after.all_inames()) == 1:
+            return var(iname)
+        return var(iname) - pw_aff_to_expr(get_hw_axis_base_for_codegen(self.after, iname).to_pw_aff())
+
+    def text(self, found: Any) -> tuple[str, bool]:
+        """*found* for any values of what is no scalar of the region, as text; whether these do not matter."""
+        exact = True
+        for place in reversed(range(found.dim(dim_type.param))):
+            if found.get_dim_name(dim_type.param, place) not in self.parameters:
+                exact = exact and not found.involves_dims(dim_type.param, place, 1)
+                found = found.project_out(dim_type.param, place, 1)
+        for spelled in ("_{}_", "{}"):  # in two steps: a region may have scalars p0 and p1 of its own
+            for place in range(found.dim(dim_type.param)):
+                name = found.get_dim_name(dim_type.param, place)
+                new = self.parameters[name] if spelled != "{}" else name.strip("_")
+                found = found.set_dim_name(dim_type.param, place, spelled.format(new))
+        return str(found), exact
+
+    # ------------------------------------------------------------------------------------------------ placements
+
+    def placement(self, name: str) -> Placement | None:
+        """When instruction *name* of the program runs; None if that cannot be told."""
+        insn, loops = self.after.id_to_insn[name], self.loops(name)
+        if set(self.marks[name]) != set(loops):
+            return None
+        domain = self.domain(self.after, insn.within_inames)
+        to = self._affine(domain, [self.marks[name][loop] for loop in loops])
+        if to is None or not get_dependencies(tuple(self.marks[name].values())) <= insn.within_inames:
+            return None
+        original = self.before.id_to_insn[name]
+        found = Placement(
+            self.lowered.statements[name], name, loops, self._data(original.read_dependency_names()),
+            self._data(original.assignee_var_names()), self.paths[name],
+            frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)),
+        )  # fmt: skip
+        return replace(self._timed(found, domain, self.time(name, domain)), **self._changes(found, domain, to))
+
+    def _data(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(names) & self._stored
+
+    @cached_property
+    def _stored(self) -> set[str]:
+        """Arrays, cells and locals."""
+        arrays = {arg.name for arg in self.before.args if not isinstance(arg, lp.ValueArg)}
+        return arrays | set(self.before.temporary_variables)
+
+    def _timed(self, found: Placement, domain: isl.Set, time: isl.Map | None) -> Placement:
+        """*found* at *time*, which is that of the inames of its instruction, in *domain*."""
+        counters = self.counters(found.instruction, domain)
+        if counters is None or time is None:
+            return found
+        when, exact = self.text(counters.reverse().apply_range(time))
+        return replace(found, when=when, exact=exact)
+
+    def _changes(self, found: Placement, domain: isl.Set, to: isl.Map) -> dict[str, Any]:
+        """The iterations that are lost, added, and run again; *to* is from *domain* to the program's inames."""
+        loops = [var(loop) for loop in found.loops]
+        program = self.relation(self.domain(self.before, frozenset(found.loops)), loops).range()
+        given = self.before.assumptions & self.after.assumptions
+        image = to.range()
+        same = to.apply_range(to.reverse())
+        again = (same - same.identity(same.domain().space.map_from_set())).domain().apply(to)
+        changes = {"lost": program - image, "extra": image - program, "again": again}
+        texts: dict[str, Any] = {}
+        for kind, points in changes.items():
+            points = points.intersect_params(given.align_params(points.space.params()))
+            if not points.is_empty():
+                for place, loop in enumerate(found.loops):
+                    points = points.set_dim_name(dim_type.set, place, loop)
+                values = [self.lowered.counters[loop] for loop in found.loops]
+                texts[kind], exact = self.text(self.relation(points, values).range())
+                texts["sure"] = exact and texts.get("sure", True)
+        return texts
+
+    def fetched(self, found: Placement) -> Iterator[Placement]:
+        """When instruction *found* reads what instructions that a script has added have copied for it."""
+        insn = self.after.id_to_insn[found.instruction]
+        for other in self.added:
+            variables = found.reads & self._data(other.read_dependency_names())
+            if variables and set(other.assignee_var_names()) & insn.read_dependency_names():
+                shared = insn.within_inames & other.within_inames
+                here, there = (self.domain(self.after, i.within_inames) for i in (insn, other))
+                outer = [var(iname) for iname in sorted(shared)]
+                way = self.relation(here, outer).apply_range(self.relation(there, outer).reverse())
+                time = self.time(other.id, there)
+                path = replace(found, reads=variables, writes=frozenset(), path=self.paths[other.id], when="")
+                yield self._timed(path, here, time and way.apply_range(time))
+
+    @cached_property
+    def added(self) -> list[Any]:
+        """The instructions that scripts have added."""
+        return [insn for insn in self.after.instructions if insn.id not in self.before.id_to_insn]
+
+    def barriers(self) -> Iterator[tuple[str, str]]:
+        """The times at which items wait for each other, by kind."""
+        for name, path in self.paths.items():
+            _, _, kind = name.partition(" ")
+            if not kind:
+                continue
+            inames = frozenset(step for step in path if isinstance(step, str))
+            exprs = [step if isinstance(step, int) else var(step) for step in path]
+            exprs += [0] * (self.length - len(path))
+            times = self._affine(self.domain(self.after, inames), exprs)
+            if times is None:
+                continue
+            times = times.range().insert_dims(dim_type.set, 0, len(self.axes))
+            text, exact = self.text(times)
+            if exact:  # else there may be fewer
+                yield kind, text
+
+    # --------------------------------------------------------------------------------------------- what it has changed
+
+    def is_as_it_was(self, found: Placement, fetched: frozenset[str]) -> bool:
+        """Whether the instruction of *found* computes what it did, where it may read copies of what is *fetched*."""
+        before, after = self.before.id_to_insn[found.instruction], self.after.id_to_insn[found.instruction]
+        become = SubstitutionMapper(make_subst_func(self.marks[found.instruction]))
+        if isinstance(before, lp.CInstruction):
+            before, after = before.with_transformed_expressions(become), after
+            return all(getattr(before, part) == getattr(after, part) for part in ("code", "iname_exprs", "predicates"))
+        copies = frozenset(name for insn in self.added for name in insn.assignee_var_names()) if fetched else frozenset()
+        told = [_Copies(fetched)(become((*before.assignees, before.expression))), frozenset(map(become, before.predicates))]
+        return told == [_Copies(copies)((*after.assignees, after.expression)), after.predicates]
+
+    @property
+    def interferes(self) -> bool:
+        """Whether scripts have added instructions that write what the program mentions."""
+        return any(self._data(insn.assignee_var_names()) for insn in self.added)
+
+
+class _Copies(IdentityMapper):
+    """Writes one word for all elements of some arrays."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        super().__init__()
+        self.names = names
+
+    def map_subscript(self, expr: Any) -> Any:
+        """An element."""
+        return var("copy") if expr.aggregate.name in self.names else super().map_subscript(expr)
+
+
+def scheduled(
+    lowered: Lowered, kernel: lp.TranslationUnit, marks: Marks, source: DeviceSource, parameters: Mapping[str, str]
+) -> Schedule:
+    """What scripts have made of the kernel of *lowered*: *kernel*, the *marks* that it had, and *source*."""
+    reader = _Reader(lowered, kernel.default_entrypoint, marks, source, parameters)
+    left = [insn.id for insn in reader.before.instructions if insn.id in reader.after.id_to_insn]
+    placements, complete = list[Placement](), not reader.interferes
+    for name in left:
+        if name not in reader.paths:  # it never runs
+            continue
+        found = reader.placement(name)
+        if found is None:
+            complete = False
+            continue
+        copied = list(reader.fetched(found))
+        complete = complete and reader.is_as_it_was(found, frozenset().union(*(copy.reads for copy in copied)))
+        placements += [found, *copied]
+    gone = {lowered.statements[insn.id] for insn in reader.before.instructions if insn.id not in left}
+    groups = sum(kind == 0 for kind, _ in reader.axes)
+    return Schedule(
+        tuple(placements), tuple(reader.barriers()), groups, len(reader.axes) - groups, source.shared,
+        complete=complete, gone=frozenset(gone),
+    )  # fmt: skip
