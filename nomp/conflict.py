@@ -56,9 +56,13 @@ class Conflict:
             constraints += self._equal(one, two, sides)
         self.pairs = isl.Map.from_domain_and_range(first.domain, second.domain) & self._map(constraints)
         if not isinstance(order, str):
-            for side, access in ((isl.dim_type.in_, first), (isl.dim_type.out, second)):
-                order = order.add_dims(side, len(access.loops) - order.dim(side))
-            self.pairs &= order
+            self.pairs &= self.padded(order)
+
+    def padded(self, order: isl.Map) -> isl.Map:
+        """*order*, a relation of some of the outermost counters, of all."""
+        for side, access in ((isl.dim_type.in_, self.first), (isl.dim_type.out, self.second)):
+            order = order.add_dims(side, len(access.loops) - order.dim(side))
+        return order
 
     def never(self) -> bool:
         """Whether there are no such pairs, whatever the parameters are."""

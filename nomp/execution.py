@@ -113,7 +113,8 @@ class _Reader:
     @cached_property
     def axes(self) -> tuple[tuple[Any, int], ...]:
         """The parallel axes in use, those of groups first."""
-        tags = (tag for iname in self.after.all_inames() for tag in self.after.iname_tags(iname))
+        inames = frozenset().union(*(i.within_inames for i in self.after.instructions if i.id in self.paths))
+        tags = (tag for iname in inames for tag in self.after.iname_tags(iname))
         kinds = (GroupInameTag, LocalInameTag)
         return tuple(sorted({(kinds.index(type(t)), t.axis) for t in tags if type(t) in kinds}))
 

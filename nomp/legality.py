@@ -34,11 +34,10 @@ _STEP = 'if they do touch different elements, say so: annotate("independent", "i
 
 @dataclass(frozen=True, slots=True)
 class _Danger:
-    """Pairs of mentions that are wrong if they happen: their iterations, *what* they do then, and *loops* to blame."""
+    """Pairs of mentions that are wrong if they happen: their iterations, and *what* they do then."""
 
     pairs: Conflict
     what: str
-    loops: frozenset[str]
 
 
 class Watch:
@@ -58,8 +57,7 @@ class Watch:
         self._mentions = defaultdict[str, list[Access]](list)
         for access in self._accesses.found:
             self._mentions[access.variable].append(access)
-        vouched = region.clauses.independent
-        dangers = [d for d in self._dangers() if (d.pairs.exact or not d.loops <= vouched) and not d.pairs.never()]
+        dangers = [danger for danger in self._dangers() if not danger.pairs.never()]
         self._certain = [danger for danger in dangers if danger.pairs.exact]
         self._doubtful = [danger for danger in dangers if not danger.pairs.exact]
 
@@ -93,15 +91,24 @@ class Watch:
         pairs = relation(one, other, self._accesses.parameters, " and ".join([f"({order})", *own]))
         if pairs.is_empty():
             return
-        loops = frozenset(loop.iname for access in (first, second) for loop in access.loops)
-        if not (one.when and other.when):
-            found = Conflict(first, second, 0, pairs, self._accesses.parameters, exact=False)
-            yield _Danger(found, _REORDERED, loops)
-            return
-        exact = exact and one.exact and other.exact
-        for what, wrong in self._wrong(first, second, one, other).items():
-            found = Conflict(first, second, 0, pairs & wrong, self._accesses.parameters, exact=exact)
-            yield _Danger(found, what, loops)
+        known = bool(one.when and other.when)
+        wrong = self._wrong(first, second, one, other) if known else {_REORDERED: pairs}
+        exact = exact and known and one.exact and other.exact
+        for what, times in wrong.items():
+            found = Conflict(first, second, 0, pairs & times, self._accesses.parameters, exact=exact)
+            if not found.exact:
+                found.pairs -= self._vouched_for(one, other, shared, found)
+            yield _Danger(found, what)
+
+    def _vouched_for(self, one: Placement, other: Placement, shared: list[For], found: Conflict) -> isl.Map:
+        """The pairs of iterations of which the program says that they do not depend on each other."""
+        cases = [
+            " and ".join([*(f"x{k} = y{k}" for k in range(depth)), f"x{depth} != y{depth}"])
+            for depth, loop in enumerate(shared)
+            if loop.iname in self.region.clauses.independent
+        ]
+        constraint = " or ".join(f"({case})" for case in cases) or "false"
+        return found.padded(relation(one, other, self._accesses.parameters, constraint))
 
     def _wrong(self, first: Access, second: Access, one: Placement, other: Placement) -> dict[str, isl.Map]:
         """The iterations of the two that do not follow each other, by what they do then."""

@@ -204,10 +204,10 @@ def _judged(
     from nomp import execution, legality
     from nomp.accesses import parameters
 
-    schedule = Schedule(complete=False)
+    assumes, schedule = _assumed(region, lowered.kernel, kernel), Schedule(complete=False)
     if not wraps:
         schedule = execution.scheduled(lowered, kernel, marks, source, parameters(region))
-    schedule = replace(schedule, assumes=_assumed(region, lowered.kernel, kernel))
+    schedule = replace(schedule, assumes=assumes)
     doubt = legality.Watch(region, schedule).unproven()
     return replace(source, schedule=schedule), (doubt,) if doubt else ()
 
