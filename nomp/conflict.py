@@ -39,8 +39,9 @@ class Conflict:
     """The pairs of iterations in which *first* and *second* mention the same element.
 
     Counter number *k* is called ``xk`` in the iteration of *first*, ``yk`` in that of *second*.  The outermost *still*
-    loops, which are around both, do not move; *order* says what else holds of the two, in isl's text or as a relation of
-    the outermost counters.  *parameters* gives the names that sets have for the region's scalars.  *exact*: whether *order* is, and then whether the pairs found are real.
+    loops, which are around both, do not move; *order* says what else holds of the two, in isl's text or as a relation
+    of the outermost counters.  *parameters* gives the names that sets have for the region's scalars.  *exact*: whether
+    *order* is, and then whether the pairs found are real.
     """
 
     def __init__(self, first: Access, second: Access, still: int, order: str | isl.Map, parameters: Mapping[str, str],
@@ -74,9 +75,7 @@ class Conflict:
 
     def witness(self, scalars: Mapping[str, Number] | None = None) -> Witness:
         """The smallest such pair that is found, with parameters for which it exists: *scalars*, if given."""
-        point = _smallest(self._given(scalars or {}))
-        size = point.space.dim(isl.dim_type.set)
-        numbers = [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(size)]
+        numbers = smallest(self._given(scalars or {}).wrap().flatten())
         count, middle = len(self.parameters), len(self.parameters) + len(self.first.loops)
         return Witness(
             _values(self.first.loops, numbers[count:middle]),
@@ -85,9 +84,7 @@ class Conflict:
         )
 
     def _given(self, scalars: Mapping[str, Number]) -> isl.Map:
-        known = [f"{text} = {int(scalars[name])}" for name, text in self.parameters.items() if name in scalars]
-        names = ", ".join(self.parameters.values())
-        return self.pairs.intersect_params(isl.Set(f"[{names}] -> {{ : {' and '.join(known) or 'true'} }}"))
+        return self.pairs.intersect_params(given(self.parameters, scalars))
 
     def _map(self, constraints: list[str]) -> isl.Map:
         left, right = (
@@ -129,13 +126,18 @@ def _values(loops: tuple[For, ...], numbers: list[int]) -> dict[str, int]:
     return {loop.iname: number for loop, number in zip(loops, numbers, strict=True)}
 
 
-def _smallest(conflicts: isl.Map) -> isl.Point:
-    """A point of *conflicts*, which is not empty: parameters first, small numbers in a small box.
+def given(parameters: Mapping[str, str], scalars: Mapping[str, Number]) -> isl.Set:
+    """That *parameters*, as sets call them, are what *scalars* says."""
+    known = [f"{text} = {int(scalars[name])}" for name, text in parameters.items() if name in scalars]
+    return isl.Set(f"[{', '.join(parameters.values())}] -> {{ : {' and '.join(known) or 'true'} }}")
+
+
+def smallest(points: isl.Set) -> list[int]:
+    """One of *points*, which are not none: its parameters first, small numbers in a small box.
 
     One coordinate after the other is made as small as it can be; isl's lexmin finds some sets empty that are not.
     """
-    count = conflicts.dim(isl.dim_type.param)
-    rest = conflicts.move_dims(isl.dim_type.in_, 0, isl.dim_type.param, 0, count).wrap().flatten()
+    rest = points.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, points.dim(isl.dim_type.param))
     names = [f"v{k}" for k in range(rest.dim(isl.dim_type.set))]
 
     def where(constraint: str) -> isl.Set:
@@ -147,4 +149,5 @@ def _smallest(conflicts: isl.Map) -> isl.Point:
         lower = rest.dim_min_val(number)
         if lower.is_int() and not (less := where(f"{name} = {lower}")).is_empty():
             rest = less
-    return rest.sample_point()
+    point = rest.sample_point()
+    return [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(len(names))]

@@ -7,7 +7,8 @@ are `region.Expr`, evaluated by `arithmetic.evaluate` with C's rules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from nomp import region
@@ -88,7 +89,8 @@ class Placement:
     *same* are those of *loops* that the script left as they were.  *when* is isl's text: a relation from the counters
     of *loops* to group, item and time ("" if it is not known; there may be more pairs than are real unless *exact*).
     *lost* are iterations (sets of isl's) that the program runs and the schedule does not, *extra* the other way round,
-    and *again* those that it runs several times; *sure*: whether these are real.
+    and *again* those that it runs several times; *sure*: whether these are real.  *cells* are for locals whose shape
+    the script changed: from the counters to the new subscripts (isl's text).
     """
 
     statement: int
@@ -104,6 +106,7 @@ class Placement:
     extra: str = ""
     again: str = ""
     sure: bool = True
+    cells: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ from loopy.symbolic import (
     CoefficientCollector,
     IdentityMapper,
     SubstitutionMapper,
+    WalkMapper,
     aff_from_expr,
+    flatten,
     get_dependencies,
     pw_aff_to_expr,
 )
@@ -132,10 +134,7 @@ class _Reader:
 
     def domain(self, entry: lp.LoopKernel, inames: frozenset[str]) -> isl.Set:
         """The values that *inames* take together, over all parameters; of no other iname."""
-        if not inames:
-            domain = isl.Set("{ [] }")
-        else:
-            domain = entry.get_inames_domain(inames).to_set()
+        domain = entry.get_inames_domain(inames).to_set() if inames else isl.Set("{ [] }")
         names = domain.get_var_names(dim_type.set)
         for place in reversed(range(len(names))):
             if names[place] not in inames:
@@ -146,9 +145,10 @@ class _Reader:
     @cached_property
     def _known(self) -> tuple[str, ...]:
         """All names that may be parameters of a set: scalars, and locals that bounds depend on."""
-        entries = (self.before, self.after)
-        return tuple(sorted({name for entry in entries for d in entry.domains for name in d.get_var_names(dim_type.param)
-                             if name not in entry.all_inames()} | set(self.parameters)))  # fmt: skip
+        found = set(self.parameters)
+        for entry in (self.before, self.after):
+            found |= {name for d in entry.domains for name in d.get_var_names(dim_type.param)} - entry.all_inames()
+        return tuple(sorted(found))
 
     def relation(self, domain: isl.Set, exprs: list[Any]) -> isl.Map:
         """From the points of *domain* to the values of *exprs* there."""
@@ -259,7 +259,33 @@ class _Reader:
             self._data(original.assignee_var_names()), self.paths[name],
             frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)),
         )  # fmt: skip
-        return replace(self._timed(found, domain, self.time(name, domain)), **self._changes(found, domain, to))
+        cells = self._cells(found, domain)
+        if cells is None:
+            return None
+        changes = self._changes(found, domain, to)
+        return replace(self._timed(found, domain, self.time(name, domain)), cells=cells, **changes)
+
+    @cached_property
+    def reshaped(self) -> frozenset[str]:
+        """The locals whose shape scripts have changed."""
+        now, before = self.after.temporary_variables, self.before.temporary_variables
+        return frozenset(name for name in before.keys() & now.keys() if before[name].shape != now[name].shape)
+
+    def _cells(self, found: Placement, domain: isl.Set) -> dict[str, str] | None:
+        """What elements of reshaped locals the instruction of *found* uses; None if they are several."""
+        cells, insn = dict[str, str](), self.after.id_to_insn[found.instruction]
+        for name in self.reshaped & (found.reads | found.writes):
+            collect = _Subscripts(name)
+            for expr in (*insn.assignees, getattr(insn, "expression", 0)):
+                collect(expr)
+            counters = self.counters(found.instruction, domain)
+            subscripts = self._affine(domain, list(collect.found.pop())) if len(collect.found) == 1 else None
+            if counters is None or subscripts is None:
+                return None
+            cells[name], exact = self.text(counters.reverse().apply_range(subscripts))
+            if not exact:
+                return None
+        return cells
 
     def _data(self, names: Iterable[str]) -> frozenset[str]:
         return frozenset(names) & self._stored
@@ -343,9 +369,20 @@ class _Reader:
         if isinstance(before, lp.CInstruction):
             before, after = before.with_transformed_expressions(become), after
             return all(getattr(before, part) == getattr(after, part) for part in ("code", "iname_exprs", "predicates"))
-        copies = frozenset(name for insn in self.added for name in insn.assignee_var_names()) if fetched else frozenset()
-        told = [_Copies(fetched)(become((*before.assignees, before.expression))), frozenset(map(become, before.predicates))]
-        return told == [_Copies(copies)((*after.assignees, after.expression)), after.predicates]
+        copies = {name for insn in self.added for name in insn.assignee_var_names()} if fetched else set()
+        old, new = _Copies(fetched | self.reshaped), _Copies(self.reshaped | copies)
+        told = [flatten(old(become(expr))) for expr in (*before.assignees, before.expression)]
+        now = [flatten(new(expr)) for expr in (*after.assignees, after.expression)]
+        guards = {flatten(old(become(guard))) for guard in before.predicates}
+        return told == now and guards == {flatten(new(guard)) for guard in after.predicates}
+
+    def is_needed(self, name: str) -> bool:
+        """Whether nothing does what the instruction *name* did, which scripts have removed."""
+        written = self._data(self.before.id_to_insn[name].assignee_var_names())
+        read = frozenset().union(*(insn.read_dependency_names() for insn in self.after.instructions))
+        read |= written - self.before.temporary_variables.keys()
+        others = frozenset().union(*(insn.assignee_var_names() for insn in self.added))
+        return bool(written & read) and not written & others
 
     @property
     def interferes(self) -> bool:
@@ -353,7 +390,7 @@ class _Reader:
         return any(self._data(insn.assignee_var_names()) for insn in self.added)
 
 
-class _Copies(IdentityMapper):
+class _Copies(IdentityMapper):  # type: ignore[misc]
     """Writes one word for all elements of some arrays."""
 
     def __init__(self, names: frozenset[str]) -> None:
@@ -363,6 +400,30 @@ class _Copies(IdentityMapper):
     def map_subscript(self, expr: Any) -> Any:
         """An element."""
         return var("copy") if expr.aggregate.name in self.names else super().map_subscript(expr)
+
+    def map_variable(self, expr: Any) -> Any:
+        """A scalar, which an array may have become."""
+        return var("copy") if expr.name in self.names else expr
+
+
+class _Subscripts(WalkMapper):  # type: ignore[misc]
+    """Collects the subscripts of an array, or a scalar."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name, self.found = name, set[tuple[Any, ...]]()
+
+    def map_subscript(self, expr: Any) -> None:
+        """An element."""
+        if expr.aggregate.name == self.name:
+            self.found.add(expr.index_tuple)
+        for part in expr.index_tuple:
+            self.rec(part)
+
+    def map_variable(self, expr: Any) -> None:
+        """A scalar."""
+        if expr.name == self.name:
+            self.found.add(())
 
 
 def scheduled(
@@ -382,9 +443,11 @@ def scheduled(
         copied = list(reader.fetched(found))
         complete = complete and reader.is_as_it_was(found, frozenset().union(*(copy.reads for copy in copied)))
         placements += [found, *copied]
-    gone = {lowered.statements[insn.id] for insn in reader.before.instructions if insn.id not in left}
+    gone = set(reader.before.id_to_insn) - set(left)
+    needed = {name for name in gone if reader.is_needed(name)}
+    complete = complete and gone == needed
     groups = sum(kind == 0 for kind, _ in reader.axes)
     return Schedule(
         tuple(placements), tuple(reader.barriers()), groups, len(reader.axes) - groups, source.shared,
-        complete=complete, gone=frozenset(gone),
+        complete=complete, gone=frozenset(lowered.statements[name] for name in needed),
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """The order in which a schedule's sequential loops are opened: a script's wishes before the program's order.
 
 loopy nests loops as their priorities say, of which the program's are some: a script's take precedence here.
-In: the kernel that a script has made.  Out: the kernel with its loops nested as the script asked.  Called by `pipeline`.
+In: the kernel that a script has made.  Out: the kernel with its loops nested as the script asked.  Called by
+`pipeline`.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def as_asked(before: TranslationUnit, kernel: TranslationUnit, marks: Marks) -> 
     entry = kernel.default_entrypoint
     known = entry.all_inames()
     program = before.default_entrypoint.loop_priority
-    chains = sorted({tuple(_become(chain, own)) for own in marks.values() for chain in program if own.keys() >= {*chain}})
-    chains = [chain for chain in chains if set(chain) <= known]
+    nests = [(chain, own) for own in marks.values() for chain in program if own.keys() >= {*chain}]
+    chains = sorted({become for chain, own in nests if set(become := tuple(_become(chain, own))) <= known})
     asked = {order for order in entry.loop_priority if set(order) <= known} - set(chains) - program
     forced = _closure(pair for order in asked for pair in combinations(order, 2))
     kept = set(asked)
@@ -48,7 +49,7 @@ def _become(chain: Order, marks: Mapping[str, Any]) -> Iterator[str]:
             factors = {str(name): int(evaluate(factor)) for name, factor in terms.items() if name != 1}
         except Exception:  # whatever loopy's mappers make of a quotient or a product of inames
             continue
-        yield from sorted(factors, key=lambda name, known=factors: (-abs(known[name]), name))
+        yield from (name for _, name in sorted((-abs(factor), name) for name, factor in factors.items()))
 
 
 def _closure(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> set[tuple[str, str]]:

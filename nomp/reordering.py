@@ -32,13 +32,18 @@ class Timeline:
         """The pairs that different items run."""
         return self._between(first, self._another_item, second)
 
+    def in_one_group(self, first: Placement, second: Placement) -> isl.Map:
+        """The pairs that items of one group run."""
+        same = " and ".join(f"a{k} = b{k}" for k in range(self.schedule.groups)) or "true"
+        return self._between(first, self._relation(same), second)
+
     def synchronised(self, first: Placement, second: Placement, kinds: Sequence[str]) -> isl.Map:
         """The pairs between which all items concerned wait for each other, at a barrier of one of *kinds*."""
         found = self._between(first, self._relation("false"), second)
         for kind, text in self.schedule.barriers:
             if kind in kinds:
                 later = self._later if kind == "all" else self._later_in_group
-                waits = self._when(first).apply_range(later).intersect_range(self._aligned(isl.Set(text)))
+                waits = self._when(first).apply_range(later).intersect_range(isl.Set(text))
                 found |= waits.apply_range(later).apply_range(self._when(second).reverse())
         return found
 
@@ -48,17 +53,13 @@ class Timeline:
         return self._when(first).apply_range(relation).apply_range(self._when(second).reverse())
 
     def _when(self, placement: Placement) -> isl.Map:
-        if placement not in self._maps:
-            self._maps[placement] = isl.Map(placement.when)
-        return self._maps[placement]
+        if placement.when not in self._maps:
+            self._maps[placement.when] = isl.Map(placement.when)
+        return self._maps[placement.when]
 
     @cached_property
-    def _maps(self) -> dict[Placement, isl.Map]:
+    def _maps(self) -> dict[str, isl.Map]:
         return {}
-
-    @staticmethod
-    def _aligned(times: isl.Set) -> isl.Set:
-        return times
 
     @cached_property
     def _size(self) -> tuple[int, int]:
@@ -124,7 +125,7 @@ def keeps_order(first: Placement, second: Placement, shared: Sequence[str]) -> b
 
     For what one item runs, that is enough.
     """
-    common = []
+    common: list[str] = []
     for one, other in zip(first.path, second.path, strict=False):
         if one != other:
             earlier = isinstance(one, int) and isinstance(other, int) and one < other

@@ -48,7 +48,7 @@ def judged(region: Region, script: Script, scalars: dict[str, int]) -> Diagnosti
 
 def region_of(folder: Path, loop: str, clauses: str = 'transform("m", "f")') -> Region:
     file = folder / "t.c"
-    parameters = "int n, int m, int off, double *a, double *b, double *c, int *k, double q[n][8]"
+    parameters = "int n, int m, int off, double *a, double *b, double *c, int *k, double q[n][8], double r[n][8]"
     file.write_text(f"void f({parameters}) {{\n#pragma nomp for {clauses}\n{loop}\n}}\n")
     (source,) = parse(str(file), [])
     (directive,) = source.directives

@@ -12,7 +12,6 @@ from typing import Any
 import loopy as lp
 import nests
 import pytest
-
 from schedules import judged, made, region_of
 
 from nomp.arithmetic import evaluate

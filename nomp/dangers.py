@@ -1,0 +1,211 @@
+"""Pairs of iterations that depend on each other, and that a schedule does not run as the program does.
+
+In: a region, and the `Schedule` that its scripts made of it.  Out: `Danger`s: two mentions of a variable, and the pairs
+of iterations for which the schedule is wrong, in terms of the region's scalars.  Used by `legality`.
+
+A dependence is wrong if its two iterations are run in the other order, or by different items without a barrier between
+them.  A local has one copy an item, or one a group, for all iterations that have a local of their own in the program:
+it is wrong as well if one of these gets between two mentions of another one's.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import islpy as isl
+
+from nomp.accesses import Access, accesses
+from nomp.arithmetic import is_float
+from nomp.conflict import Conflict
+from nomp.device_source import Placement, Schedule
+from nomp.frontend.private import sets_first
+from nomp.region import For, Region
+from nomp.reordering import Timeline, in_program_order, keeps_order, relation, shared_loops
+
+AT_ONCE, REORDERED = "run at the same time", "do not run in the program's order"
+SEPARATED, ELSEWHERE = "have others that write between them", "use different copies"
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """Pairs of mentions that are wrong if they happen: their iterations, and *what* they do then."""
+
+    pairs: Conflict
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A mention of a variable where a schedule places it."""
+
+    access: Access
+    placement: Placement
+
+    @property
+    def loops(self) -> tuple[For, ...]:
+        """The loops around that the schedule knows."""
+        return self.access.loops[: len(self.placement.loops)]
+
+
+def found(region: Region, schedule: Schedule) -> Iterator[Danger]:
+    """What may be wrong with *schedule*, if anything."""
+    for danger in _Finder(region, schedule).all():
+        if not danger.pairs.never():
+            yield danger
+
+
+class _Finder:
+    def __init__(self, region: Region, schedule: Schedule) -> None:
+        self.region, self.schedule, self.timeline = region, schedule, Timeline(schedule)
+        self.accesses = accesses(region, each=True)
+        self.parameters = self.accesses.parameters
+        self.shared = {param.name for param in region.params}
+        placed = defaultdict[int, list[Placement]](list)
+        for placement in schedule.placements:
+            placed[placement.statement].append(placement)
+        self.events = defaultdict[str, list[_Event]](list)
+        for access in self.accesses.found:
+            own = placed[access.statement]
+            mentions = [p for p in own if access.variable in (p.writes if access.writes else p.reads)]
+            self.events[access.variable] += [_Event(access, placement) for placement in mentions or own]
+
+    def all(self) -> Iterator[Danger]:
+        """All that may be wrong."""
+        for variable, events in self.events.items():
+            for first, second in product(events, repeat=2):
+                if first.access.writes or second.access.writes:
+                    yield from self._between(first, second)
+            if variable not in self.shared and not all(self._is_kept(*pair) for pair in product(events, repeat=2)):
+                yield from self._separated(events)
+
+    # ------------------------------------------------------------------------------------------------------- pairs
+
+    def _between(self, first: _Event, second: _Event) -> Iterator[Danger]:
+        """What is wrong about iterations of *first* that come before those of *second* in the program."""
+        if self._is_kept(first, second):
+            return
+        order, exact = self._in_order(first, second)
+        if order.is_empty():
+            return
+        if not (first.placement.when and second.placement.when):
+            yield self._danger(first, second, order, REORDERED, exact=False)
+            return
+        for what, times in self._wrong(first, second).items():
+            yield self._danger(first, second, order & times, what, exact=exact)
+
+    def _is_kept(self, first: _Event, second: _Event) -> bool:
+        """Whether one item runs all, and these two as in the program."""
+        cells = first.access.variable in first.placement.cells.keys() | second.placement.cells.keys()
+        parallel = self.schedule.groups + self.schedule.items > 0
+        shared = [loop.iname for loop in shared_loops(first.loops, second.loops)]
+        return not parallel and not cells and keeps_order(first.placement, second.placement, shared)
+
+    def _in_order(self, first: _Event, second: _Event) -> tuple[isl.Map, bool]:
+        """The iterations of *first* that come before those of *second* in the program, and have the same copy."""
+        shared = shared_loops(first.loops, second.loops)
+        one_statement = first.placement.instruction == second.placement.instruction
+        later = first.access.statement < second.access.statement and not one_statement
+        order, exact = in_program_order(shared, equal=later)
+        return self._relation(first, second, f"({order}) and ({self._one_copy(first, second)})"), exact
+
+    def _one_copy(self, first: _Event, second: _Event) -> str:
+        """That iterations *x* and *y* of the two mean the same local."""
+        shared = shared_loops(first.loops, second.loops)
+        return " and ".join(f"x{k} = y{k}" for k in range(self._copies(first.access.variable, shared))) or "true"
+
+    def _copies(self, variable: str, shared: list[For]) -> int:
+        """How many of the loops *shared* have a *variable* of their own in each iteration, outermost first."""
+        depth = self.accesses.declared[variable]
+        if variable not in self.shared:
+            mentions = [event.access.loops for event in self.events[variable]]
+            for number, loop in enumerate(shared[depth:], start=depth + 1):
+                inside = all(any(other is loop for other in loops) for loops in mentions)
+                if inside and sets_first(loop.body, variable):
+                    depth = number
+        return min(depth, len(shared))
+
+    def _wrong(self, first: _Event, second: _Event) -> dict[str, isl.Map]:
+        """The iterations of the two that do not follow each other, by what they do then."""
+        one, other, variable = first.placement, second.placement, first.access.variable
+        early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
+        apart, everything = self.timeline.apart(one, other), isl.Map.universe(early.space)
+        if first.access.op and first.access.op == second.access.op and self._is_any_order(variable):
+            return {AT_ONCE: everything - self._waited(first, second) - ((early | late) - apart)}
+        wrong = (everything - early) | late
+        if variable in self.shared | self.schedule.shared:
+            wrong = (wrong | apart) - self._waited(first, second)
+        found = {REORDERED: wrong & late, AT_ONCE: wrong - late}
+        if variable in one.cells and variable in other.cells:
+            found[ELSEWHERE] = everything - self._one_cell(first, second)
+        return found
+
+    def _waited(self, first: _Event, second: _Event) -> isl.Map:
+        kinds = ("all", "group") if first.access.variable in self.shared else ("all", "group", "local")
+        return self.timeline.synchronised(first.placement, second.placement, kinds)
+
+    def _is_any_order(self, variable: str) -> bool:
+        """Whether what is accumulated into *variable* may come in any order: integers, and what a clause names."""
+        named = any(reduction.name == variable for reduction in self.region.clauses.reductions)
+        return named or any(p.name == variable and not is_float(p.dtype) for p in self.region.params)
+
+    def _danger(self, first: _Event, second: _Event, pairs: isl.Map, what: str, *, exact: bool) -> Danger:
+        exact = exact and first.placement.exact and second.placement.exact
+        conflict = Conflict(first.access, second.access, 0, pairs, self.parameters, exact=exact)
+        if not conflict.exact:
+            conflict.pairs -= conflict.padded(self._relation(first, second, self._vouched_for(first, second)))
+        return Danger(conflict, what)
+
+    def _vouched_for(self, first: _Event, second: _Event) -> str:
+        """That the program says of two iterations that they do not depend on each other."""
+        cases = [
+            " and ".join([*(f"x{k} = y{k}" for k in range(depth)), f"x{depth} != y{depth}"])
+            for depth, loop in enumerate(shared_loops(first.loops, second.loops))
+            if loop.iname in self.region.clauses.independent
+        ]
+        return " or ".join(f"({case})" for case in cases) or "false"
+
+    def _relation(self, first: _Event, second: _Event, constraint: str) -> isl.Map:
+        return relation(first.placement, second.placement, self.parameters, constraint)
+
+    # ----------------------------------------------------------------------------------------------------- in between
+
+    def _separated(self, events: list[_Event]) -> Iterator[Danger]:
+        """Where a copy is written for other iterations between two that mean the same local."""
+        writes = [event for event in events if event.access.writes]
+        reads = [event for event in events if not event.access.writes]
+        for first, other, second in product(writes, writes, reads):
+            if all(event.placement.when for event in (first, other, second)):
+                order, exact = self._in_order(first, second)
+                between = self._overwritten(first, other).apply_range(self._follows(other, second))
+                if not (pairs := order & between).is_empty():
+                    exact = exact and other.access.exact and other.placement.exact
+                    yield self._danger(first, second, pairs, SEPARATED, exact=exact)
+
+    def _follows(self, first: _Event, second: _Event) -> isl.Map:
+        """The pairs of iterations of which that of *second* may come later, where they may have the same copy."""
+        one, other = first.placement, second.placement
+        early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
+        if first.access.variable not in self.schedule.shared:
+            return early
+        waited = self._waited(second, first).reverse() | (late - self.timeline.apart(one, other))
+        return self.timeline.in_one_group(one, other) - waited
+
+    def _overwritten(self, first: _Event, second: _Event) -> isl.Map:
+        """The iterations of *first* whose element *second* may overwrite later with another local's."""
+        same = self._relation(first, second, self._one_copy(first, second))
+        elements = Conflict(first.access, second.access, 0, "true", self.parameters).pairs
+        inner = [event.access.loops[len(event.loops) :] for event in (first, second)]
+        elements = elements.project_out(isl.dim_type.in_, len(first.loops), len(inner[0]))
+        elements = elements.project_out(isl.dim_type.out, len(second.loops), len(inner[1]))
+        if first.access.variable not in first.placement.cells:
+            return (self._follows(first, second) - same) & elements
+        return (self._follows(first, second) & self._one_cell(first, second)) - (same & elements)
+
+    def _one_cell(self, first: _Event, second: _Event) -> isl.Map:
+        """The iterations of the two that use the same element of what a script has made of an array."""
+        variable = first.access.variable
+        one, other = (isl.Map(event.placement.cells[variable]) for event in (first, second))
+        return one.apply_range(other.reverse())
