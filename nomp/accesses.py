@@ -74,7 +74,7 @@ class Accesses:
 
 
 def accesses(region: Region, *, each: bool = False) -> Accesses:
-    """The accesses of *region*; *each* of them, also those that are like an earlier one in the same loops."""
+    """The accesses of *region*; *each* of them: of a local's first value, too, and those that are like earlier ones."""
     reader = _Reader(region, each)
     reader.body(region.body, _Site((), reader.everything(()), True))
     found = (replace(access, domain=access.domain.intersect_params(reader.defined)) for access in reader.found)
@@ -213,6 +213,9 @@ class _Reader:
             case Declare(name=name, init=init):
                 self.declared[name] = len(site.loops)
                 self._shapes[name] = stmt.shape
+                if init is not None and self._each:
+                    at = stmt.place, "", site.statement
+                    self.found.append(Access(name, True, (), site.loops, site.domain, site.exact, *at))
                 if init is not None and name not in self._changed:
                     value = polynomial(init, self.known, offset=False)
                     self.known |= {name: value} if value is not None else {}

@@ -251,7 +251,7 @@ class _Reader:
             return None
         domain = self.domain(self.after, insn.within_inames)
         to = self._affine(domain, [self.marks[name][loop] for loop in loops])
-        if to is None or not get_dependencies(tuple(self.marks[name].values())) <= insn.within_inames:
+        if to is None or not get_dependencies(tuple(self.marks[name].values())) <= insn.within_inames | {*self._known}:
             return None
         original = self.before.id_to_insn[name]
         found = Placement(
