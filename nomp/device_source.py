@@ -116,8 +116,9 @@ class Schedule:
     *barriers* are kinds with the times (sets of isl's) at which items wait for each other.  The first *groups*
     dimensions of these spaces tell groups apart, the next *items* the items of a group, the others are time.  *shared*
     are the locals that a group shares; all others are an item's own.  *assumes* (isl's text) is what a script takes for
-    granted of the region's scalars.  *gone* are the statements of which scripts have removed instructions; *complete*:
-    whether they have changed nothing else than what is told here.
+    granted of the region's scalars.  *gone* are the statements of which scripts have removed instructions;
+    *unwaited* are locals of scripts with the scalars (sets of isl's, "" for unknown ones) for which the items of a
+    group use them without a barrier.  *complete*: whether scripts have changed nothing else than what is told here.
     """
 
     placements: tuple[Placement, ...] = ()
@@ -128,6 +129,7 @@ class Schedule:
     assumes: str = ""
     complete: bool = True
     gone: frozenset[int] = frozenset()
+    unwaited: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

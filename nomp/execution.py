@@ -1,18 +1,16 @@
 """When and where a schedule runs the iterations of each statement.
 
-In: the kernel that scripts are given, with a mark on each instruction (`marked`); the one that they make of it; the
-order in which loopy puts its instructions.  Out: a `Schedule`, which relates the iterations of each instruction to work
-items and time (`scheduled`).  Called by `pipeline`; `legality` judges.
-
-A mark is a predicate that always holds, one for each loop around the instruction: ``i != -2**62``.  Whatever a script
-does to loops, loopy writes into it what the loop's counter has become: ``i_inner + 16*i_outer != -2**62``.
+In: the kernel that scripts are given, the one that they make of it, what became of the loops around each instruction
+(`marks`), and the order in which loopy puts these.  Out: a `Schedule`, which relates the iterations of each instruction
+to work items and time (`scheduled`).  Called by `pipeline`; `legality` judges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import Any
 
 import islpy as isl
@@ -20,60 +18,16 @@ import loopy as lp
 from islpy import dim_type
 from loopy.kernel.data import GroupInameTag, LocalInameTag
 from loopy.kernel.tools import get_hw_axis_base_for_codegen
-from loopy.symbolic import (
-    CoefficientCollector,
-    IdentityMapper,
-    SubstitutionMapper,
-    WalkMapper,
-    aff_from_expr,
-    flatten,
-    get_dependencies,
-    pw_aff_to_expr,
-)
+from loopy.symbolic import CoefficientCollector, SubstitutionMapper, aff_from_expr, get_dependencies, pw_aff_to_expr
 from pymbolic import primitives as p
 from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
 
+from nomp import changes
 from nomp.device_source import DeviceSource, Placement, Schedule
 from nomp.lower import Lowered
-
-_MARK = -(2**62)
-
-Marks = Mapping[str, Mapping[str, Any]]
-"""For each instruction, what the inames around it have become."""
-
-
-# --------------------------------------------------------------------------------------------------------- marks
-
-
-def marked(lowered: Lowered) -> lp.TranslationUnit:
-    """The kernel of *lowered* with the marks of its loops."""
-    entry = lowered.kernel.default_entrypoint
-    marks = {iname: p.Comparison(var(iname), "!=", _MARK - k) for k, iname in enumerate(lowered.counters)}
-    instructions = [
-        insn.copy(predicates=insn.predicates | {marks[iname] for iname in insn.within_inames})
-        for insn in entry.instructions
-    ]
-    return lowered.kernel.with_kernel(entry.copy(instructions=instructions))
-
-
-def unmarked(lowered: Lowered, kernel: lp.TranslationUnit) -> tuple[lp.TranslationUnit, Marks]:
-    """*kernel*, which scripts have made, without marks; and these."""
-    entry = kernel.default_entrypoint
-    inames, marks, instructions = list(lowered.counters), dict[str, dict[str, Any]](), []
-    for insn in entry.instructions:
-        own = {predicate: number for predicate in insn.predicates if (number := _number(predicate)) is not None}
-        marks[insn.id] = {inames[number]: predicate.left for predicate, number in own.items()}
-        instructions.append(insn.copy(predicates=insn.predicates - own.keys()) if own else insn)
-    return kernel.with_kernel(entry.copy(instructions=instructions)), marks
-
-
-def _number(predicate: Any) -> int | None:
-    match predicate:
-        case p.Comparison(operator="!=", right=int(right)) if right <= _MARK:
-            return _MARK - right
-    return None
-
+from nomp.marks import Marks
+from nomp.reordering import Timeline
 
 # ---------------------------------------------------------------------------------------------- iterations and time
 
@@ -262,30 +216,32 @@ class _Reader:
         cells = self._cells(found, domain)
         if cells is None:
             return None
-        changes = self._changes(found, domain, to)
-        return replace(self._timed(found, domain, self.time(name, domain)), cells=cells, **changes)
+        timed = self._timed(found, domain, self.time(name, domain))
+        return replace(timed, cells=cells, **self._changes(found, domain, to))
 
     @cached_property
     def reshaped(self) -> frozenset[str]:
         """The locals whose shape scripts have changed."""
-        now, before = self.after.temporary_variables, self.before.temporary_variables
-        return frozenset(name for name in before.keys() & now.keys() if before[name].shape != now[name].shape)
+        return changes.reshaped(self.before, self.after)
 
     def _cells(self, found: Placement, domain: isl.Set) -> dict[str, str] | None:
-        """What elements of reshaped locals the instruction of *found* uses; None if they are several."""
-        cells, insn = dict[str, str](), self.after.id_to_insn[found.instruction]
+        """What elements of reshaped locals the instruction of *found* uses; None if that cannot be told."""
+        cells = dict[str, str]()
         for name in self.reshaped & (found.reads | found.writes):
-            collect = _Subscripts(name)
-            for expr in (*insn.assignees, getattr(insn, "expression", 0)):
-                collect(expr)
             counters = self.counters(found.instruction, domain)
-            subscripts = self._affine(domain, list(collect.found.pop())) if len(collect.found) == 1 else None
-            if counters is None or subscripts is None:
+            elements = self._elements(self.after.id_to_insn[found.instruction], name, domain)
+            if counters is None or elements is None or len(elements) > 1:
                 return None
-            cells[name], exact = self.text(counters.reverse().apply_range(subscripts))
+            cells[name], exact = self.text(counters.reverse().apply_range(elements[0]))
             if not exact:
                 return None
         return cells
+
+    def _elements(self, insn: Any, name: str, domain: isl.Set) -> list[isl.Map] | None:
+        """From *domain*, what the inames of *insn* are, to each element of *name* that it mentions."""
+        found = [self._affine(domain, list(subscript)) for subscript in changes.subscripts(insn, name)]
+        known = [element for element in found if element is not None]
+        return known if len(known) == len(found) else None
 
     def _data(self, names: Iterable[str]) -> frozenset[str]:
         return frozenset(names) & self._stored
@@ -312,9 +268,9 @@ class _Reader:
         image = to.range()
         same = to.apply_range(to.reverse())
         again = (same - same.identity(same.domain().space.map_from_set())).domain().apply(to)
-        changes = {"lost": program - image, "extra": image - program, "again": again}
+        kinds = {"lost": program - image, "extra": image - program, "again": again}
         texts: dict[str, Any] = {}
-        for kind, points in changes.items():
+        for kind, points in kinds.items():
             points = points.intersect_params(given.align_params(points.space.params()))
             if not points.is_empty():
                 for place, loop in enumerate(found.loops):
@@ -343,6 +299,41 @@ class _Reader:
         """The instructions that scripts have added."""
         return [insn for insn in self.after.instructions if insn.id not in self.before.id_to_insn]
 
+    def unwaited(self) -> Iterator[tuple[str, str]]:
+        """The locals of scripts that a group shares, and the scalars for which items do not wait before they use them.
+
+        "" for scalars where that cannot be told.
+        """
+        local = {name for insn in self.added for name in insn.assignee_var_names()} & self.source.shared
+        for name in sorted(local):
+            running = (insn for insn in self.after.instructions if insn.id in self.paths)
+            users = [insn for insn in running if name in insn.dependency_names()]
+            uses = [use for insn in users for use in self._uses(insn, name)]
+            if len(uses) < len(users):
+                yield name, ""
+            timeline = Timeline(self.frame(tuple(uses)))
+            for one, other in combinations_with_replacement(uses, 2):
+                if one.writes or other.writes:
+                    cells = [isl.Map(use.cells[name]) for use in (one, other)]
+                    missing = timeline.unwaited(one, other) & cells[0].apply_range(cells[1].reverse())
+                    if not missing.is_empty():
+                        yield name, str(missing.params()) if one.exact and other.exact else ""
+
+    def _uses(self, insn: Any, name: str) -> Iterator[Placement]:
+        """When items use *name*, in terms of the inames of *insn*; nothing if that cannot be told."""
+        domain = self.domain(self.after, insn.within_inames)
+        elements, time = self._elements(insn, name, domain), self.time(insn.id, domain)
+        writes = frozenset(insn.assignee_var_names()) & {name}
+        for element in elements if elements and time is not None else ():
+            (when, exact), (cell, sure) = self.text(time), self.text(element)
+            yield Placement(0, insn.id, (), frozenset(), writes, (), frozenset(), when,
+                            exact and sure and not insn.predicates, cells={name: cell})  # fmt: skip
+
+    def frame(self, placements: tuple[Placement, ...]) -> Schedule:
+        """A schedule of *placements*."""
+        groups = sum(kind == 0 for kind, _ in self.axes)
+        return Schedule(placements, tuple(self.barriers()), groups, len(self.axes) - groups, self.source.shared)
+
     def barriers(self) -> Iterator[tuple[str, str]]:
         """The times at which items wait for each other, by kind."""
         for name, path in self.paths.items():
@@ -360,70 +351,16 @@ class _Reader:
             if exact:  # else there may be fewer
                 yield kind, text
 
-    # --------------------------------------------------------------------------------------------- what it has changed
-
-    def is_as_it_was(self, found: Placement, fetched: frozenset[str]) -> bool:
-        """Whether the instruction of *found* computes what it did, where it may read copies of what is *fetched*."""
-        before, after = self.before.id_to_insn[found.instruction], self.after.id_to_insn[found.instruction]
-        become = SubstitutionMapper(make_subst_func(self.marks[found.instruction]))
-        if isinstance(before, lp.CInstruction):
-            before, after = before.with_transformed_expressions(become), after
-            return all(getattr(before, part) == getattr(after, part) for part in ("code", "iname_exprs", "predicates"))
+    def is_as_it_was(self, name: str, fetched: Set[str]) -> bool:
+        """Whether instruction *name* computes what it did, where it may read copies of what is *fetched*."""
         copies = {name for insn in self.added for name in insn.assignee_var_names()} if fetched else set()
-        old, new = _Copies(fetched | self.reshaped), _Copies(self.reshaped | copies)
-        told = [flatten(old(become(expr))) for expr in (*before.assignees, before.expression)]
-        now = [flatten(new(expr)) for expr in (*after.assignees, after.expression)]
-        guards = {flatten(old(become(guard))) for guard in before.predicates}
-        return told == now and guards == {flatten(new(guard)) for guard in after.predicates}
-
-    def is_needed(self, name: str) -> bool:
-        """Whether nothing does what the instruction *name* did, which scripts have removed."""
-        written = self._data(self.before.id_to_insn[name].assignee_var_names())
-        read = frozenset().union(*(insn.read_dependency_names() for insn in self.after.instructions))
-        read |= written - self.before.temporary_variables.keys()
-        others = frozenset().union(*(insn.assignee_var_names() for insn in self.added))
-        return bool(written & read) and not written & others
+        before, after = self.before.id_to_insn[name], self.after.id_to_insn[name]
+        return changes.is_as_it_was(before, after, self.marks[name], fetched | self.reshaped, copies | self.reshaped)
 
     @property
     def interferes(self) -> bool:
         """Whether scripts have added instructions that write what the program mentions."""
         return any(self._data(insn.assignee_var_names()) for insn in self.added)
-
-
-class _Copies(IdentityMapper):  # type: ignore[misc]
-    """Writes one word for all elements of some arrays."""
-
-    def __init__(self, names: frozenset[str]) -> None:
-        super().__init__()
-        self.names = names
-
-    def map_subscript(self, expr: Any) -> Any:
-        """An element."""
-        return var("copy") if expr.aggregate.name in self.names else super().map_subscript(expr)
-
-    def map_variable(self, expr: Any) -> Any:
-        """A scalar, which an array may have become."""
-        return var("copy") if expr.name in self.names else expr
-
-
-class _Subscripts(WalkMapper):  # type: ignore[misc]
-    """Collects the subscripts of an array, or a scalar."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name, self.found = name, set[tuple[Any, ...]]()
-
-    def map_subscript(self, expr: Any) -> None:
-        """An element."""
-        if expr.aggregate.name == self.name:
-            self.found.add(expr.index_tuple)
-        for part in expr.index_tuple:
-            self.rec(part)
-
-    def map_variable(self, expr: Any) -> None:
-        """A scalar."""
-        if expr.name == self.name:
-            self.found.add(())
 
 
 def scheduled(
@@ -441,13 +378,11 @@ def scheduled(
             complete = False
             continue
         copied = list(reader.fetched(found))
-        complete = complete and reader.is_as_it_was(found, frozenset().union(*(copy.reads for copy in copied)))
+        complete = complete and reader.is_as_it_was(name, {name for copy in copied for name in copy.reads})
         placements += [found, *copied]
     gone = set(reader.before.id_to_insn) - set(left)
-    needed = {name for name in gone if reader.is_needed(name)}
-    complete = complete and gone == needed
-    groups = sum(kind == 0 for kind, _ in reader.axes)
-    return Schedule(
-        tuple(placements), tuple(reader.barriers()), groups, len(reader.axes) - groups, source.shared,
-        complete=complete, gone=frozenset(lowered.statements[name] for name in needed),
+    needed = {name for name in gone if changes.is_needed(reader.before, reader.after, name)}
+    return replace(
+        reader.frame(tuple(placements)), complete=complete and gone == needed, unwaited=tuple(reader.unwaited()),
+        gone=frozenset(lowered.statements[name] for name in needed),
     )  # fmt: skip

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from nomp.accesses import Access
+from nomp.accesses import Access, parameters
 from nomp.arithmetic import Number
-from nomp.conflict import Conflict, Witness, listed
+from nomp.conflict import Conflict, Witness, given, listed
 from nomp.dangers import AT_ONCE, REORDERED, Danger, found
 from nomp.device_source import Schedule
 from nomp.diagnostics import Diagnostic, Note, Span
@@ -42,6 +42,7 @@ class Watch:
         """A warning (N404), if it cannot be told whether the schedule is right, and the program does not say it is."""
         if not self._doubtful:
             doubt = not self.schedule.complete or not all(omission.sure for omission in self._omissions)
+            doubt = doubt or not all(scalars for _, scalars in self.schedule.unwaited)
             return self._unknown() if doubt else None
         doubtful = self._doubtful[0]
         name = self.region.host_name(doubtful.pairs.first.variable)
@@ -67,17 +68,25 @@ class Watch:
         for omission in self._omissions:
             if omission.sure and (wrong := omission.refusal(self.region, scalars, _script(self.region))):
                 return wrong
+        for name, values in self.schedule.unwaited:
+            if values and not (isl.Set(values) & given(parameters(self.region), scalars)).is_empty():
+                return self._unwaited(name)
         for danger in self._certain:
             if danger.pairs.happens(scalars):
                 return self._refusal(danger, danger.pairs.witness(scalars))
         return None
 
+    def _unwaited(self, name: str) -> Diagnostic:
+        message = f"work items of kernel '{self.region.name}' do not wait for each other before they use '{name}'"
+        step = f"leave the barriers around '{name}', which the script has added, to loopy: no 'no_sync_with'"
+        return Diagnostic("N403", message, _script(self.region), help=step)
+
     def _breach(self, assumed: isl.Set, scalars: Mapping[str, Number]) -> Diagnostic | None:
         """The error (N309), if *scalars* are not what the script has *assumed*."""
         names = sorted(name for name in assumed.get_var_names(isl.dim_type.param) if name in self.region.scalars)
         values = {name: int(scalars[name]) for name in names}
-        given = " and ".join(f"{name} = {value}" for name, value in values.items())
-        if not values or not (assumed & isl.Set(f"[{', '.join(names)}] -> {{ : {given} }}")).is_empty():
+        told_of = " and ".join(f"{name} = {value}" for name, value in values.items())
+        if not values or not (assumed & isl.Set(f"[{', '.join(names)}] -> {{ : {told_of} }}")).is_empty():
             return None
         told = str(assumed).partition("{")[2].rpartition("}")[0].strip(" :")
         message = f"the script assumes '{told}' in kernel '{self.region.name}', which is launched with {listed(values)}"

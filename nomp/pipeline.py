@@ -25,8 +25,8 @@ from nomp.schedule import Shares
 if TYPE_CHECKING:
     from loopy import TranslationUnit
 
-    from nomp.execution import Marks
     from nomp.lower import Lowered
+    from nomp.marks import Marks
 
 
 _USUAL = Variant(no_wrap=True)
@@ -83,12 +83,12 @@ def _scripted(
     region: Region, device: DeviceInfo, variant: Variant, settings: Settings
 ) -> tuple[Lowered, TranslationUnit, Marks, tuple[Diagnostic, ...]]:
     """The lowered *region*, the kernel that its scripts make of it, what loops became in it, and warnings."""
-    from nomp import execution, script
+    from nomp import marks, script
     from nomp.lower import lower
 
     lowered = lower(region, variant, device.dialect, for_script=True)
-    kernel, warnings = script.apply(execution.marked(lowered), region, device.context(), settings)
-    return lowered, *execution.unmarked(lowered, kernel), tuple(warnings)
+    kernel, warnings = script.apply(marks.marked(lowered), region, device.context(), settings)
+    return lowered, *marks.unmarked(lowered, kernel), tuple(warnings)
 
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:

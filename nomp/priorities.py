@@ -16,7 +16,7 @@ from loopy import TranslationUnit
 from loopy.symbolic import CoefficientCollector
 from pymbolic import evaluate
 
-from nomp.execution import Marks
+from nomp.marks import Marks
 
 Order = tuple[str, ...]
 

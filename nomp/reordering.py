@@ -47,6 +47,12 @@ class Timeline:
                 found |= waits.apply_range(later).apply_range(self._when(second).reverse())
         return found
 
+    def unwaited(self, first: Placement, second: Placement) -> isl.Map:
+        """The pairs that items of one group run, and between which they do not wait for each other."""
+        kinds = ("all", "group", "local")
+        waited = self.synchronised(first, second, kinds) | self.synchronised(second, first, kinds).reverse()
+        return (self.in_one_group(first, second) & self.apart(first, second)) - waited
+
     # -------------------------------------------------------------------------------------------- between two times
 
     def _between(self, first: Placement, relation: isl.Map, second: Placement) -> isl.Map:

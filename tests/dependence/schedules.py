@@ -11,10 +11,11 @@ from nomp import codegen, priorities
 from nomp.accesses import parameters
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic
-from nomp.execution import marked, scheduled, unmarked
+from nomp.execution import scheduled
 from nomp.frontend.clang import parse
 from nomp.legality import Watch
 from nomp.lower import lower
+from nomp.marks import marked, unmarked
 from nomp.region import Region
 
 USUAL = Variant(no_wrap=True)

@@ -10,16 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
-from pathlib import Path
 from random import Random
 
 import loopy as lp
-import pytest
-from schedules import Script, judged, made, region_of
+from schedules import Script, made
 
 from nomp.arithmetic import evaluate
 from nomp.device_source import DeviceSource
-from nomp.legality import Watch
 from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Param, Region, Stmt, Var
 from nomp.walks import walk_expr
 
@@ -91,7 +88,8 @@ def case(seed: int) -> Case:
             kernel = lp.split_iname(kernel, final, size)
             inner = [f"{final}_outer", f"{final}_inner"]
         if order:
-            kernel = lp.prioritize_loops(kernel, [*inner, "e"] if order == "inside out" else [inner[0], "e", *inner[1:]])
+            inner.insert(len(inner) if order == "inside out" else 1, "e")
+            kernel = lp.prioritize_loops(kernel, inner)
         return kernel
 
     return Case(region, counters, script, size)
@@ -203,7 +201,7 @@ def test_random_fusions_against_enumeration() -> None:
     assert min(answers["refused"], answers["right"], 2 * answers["fused"]) > MANY, answers
 
 
-# ------------------------------------------------------------------------------------------------------------------ main
+# -------------------------------------------------------------------------------------------------------------- main
 
 
 def main() -> None:

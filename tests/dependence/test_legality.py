@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from random import Random
@@ -28,9 +29,10 @@ Item = Callable[[int], Any]
 # -------------------------------------------------------------------------------------------------- random schedules
 
 
-def scheduled(region: Region, random: Random, kernel: lp.TranslationUnit) -> tuple[lp.TranslationUnit, dict[str, Item]]:
-    """A random schedule of *region*, whose *kernel* that is, and how it gives iterations to items."""
-    items = dict[str, Item]()
+def scheduled(
+    region: Region, random: Random, items: dict[str, Item], kernel: lp.TranslationUnit
+) -> lp.TranslationUnit:
+    """A random schedule of *region*, whose *kernel* that is; *items* gets how it gives iterations to items."""
     axes = iter(["g.0", "g.1", "g.2", "l.0", "l.1", "l.2"])
     for loop in (stmt for stmt in walk(region.body) if isinstance(stmt, For)):
         name, size = loop.iname, random.choice([2, 3])
@@ -58,7 +60,7 @@ def scheduled(region: Region, random: Random, kernel: lp.TranslationUnit) -> tup
             kernel = lp.split_iname(kernel, name, size)
             kernel = lp.split_iname(kernel, f"{name}_outer", 2, inner_tag=next(axes))
             items[name] = lambda i, size=size: i // size % 2
-    return kernel, items
+    return kernel
 
 
 def counted(loop: For, env: Mapping[str, int]) -> int:
@@ -88,13 +90,7 @@ def test_random_schedules_against_enumeration() -> None:
     for seed in range(MANY):
         region = nests.nest(seed)
         items = dict[str, Item]()
-
-        def script(kernel: lp.TranslationUnit, region: Region = region, seed: int = seed) -> lp.TranslationUnit:
-            kernel, given = scheduled(region, Random(seed), kernel)
-            items.update(given)
-            return kernel
-
-        found = made(region, script)
+        found = made(region, partial(scheduled, region, Random(seed), items))
         answers["schedules" if found else "refused by loopy"] += 1
         if found is None:
             continue
