@@ -20,19 +20,22 @@ def reshaped(before: lp.LoopKernel, after: lp.LoopKernel) -> frozenset[str]:
     return frozenset(name for name in old.keys() & new.keys() if old[name].shape != new[name].shape)
 
 
-def is_as_it_was(before: Any, after: Any, marks: Mapping[str, Any], originals: Set[str], copies: Set[str]) -> bool:
-    """Whether the instruction *after* computes what *before* does, with *copies* in the place of *originals*.
+def is_as_it_was(
+    before: Any, after: Any, marks: Mapping[str, Any], shapes: Set[str], originals: Set[str], copies: Set[str]
+) -> bool:
+    """Whether the instruction *after* computes what *before* does.
 
-    *marks* say what has become of its loops.
+    *marks* say what has become of its loops; locals in *shapes* may have other subscripts, and *copies* may be read in
+    the place of *originals*.
     """
     become = SubstitutionMapper(make_subst_func(marks))
     if isinstance(before, lp.CInstruction):
         before = before.with_transformed_expressions(become)
         return all(getattr(before, part) == getattr(after, part) for part in ("code", "iname_exprs", "predicates"))
-    old, new = _Copies(originals), _Copies(copies)
-    told = [flatten(old(become(expr))) for expr in (*before.assignees, before.expression)]
-    now = [flatten(new(expr)) for expr in (*after.assignees, after.expression)]
-    guards = {flatten(old(become(guard))) for guard in before.predicates}
+    target, old, new = _Copies(shapes), _Copies(originals | shapes), _Copies(copies | shapes)
+    told = [flatten(become(expr)) for expr in (*map(target, before.assignees), old(before.expression))]
+    now = [flatten(expr) for expr in (*map(target, after.assignees), new(after.expression))]
+    guards = {flatten(become(old(guard))) for guard in before.predicates}
     return told == now and guards == {flatten(new(guard)) for guard in after.predicates}
 
 

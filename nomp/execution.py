@@ -355,7 +355,7 @@ class _Reader:
         """Whether instruction *name* computes what it did, where it may read copies of what is *fetched*."""
         copies = {name for insn in self.added for name in insn.assignee_var_names()} if fetched else set()
         before, after = self.before.id_to_insn[name], self.after.id_to_insn[name]
-        return changes.is_as_it_was(before, after, self.marks[name], fetched | self.reshaped, copies | self.reshaped)
+        return changes.is_as_it_was(before, after, self.marks[name], self.reshaped, fetched, copies)
 
     @property
     def interferes(self) -> bool:
