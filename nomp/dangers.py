@@ -20,7 +20,7 @@ import islpy as isl
 from nomp.accesses import Access, accesses
 from nomp.arithmetic import is_float
 from nomp.conflict import Conflict
-from nomp.device_source import Placement, Schedule
+from nomp.device_source import Blame, Placement, Schedule
 from nomp.frontend.private import sets_first
 from nomp.region import For, Region
 from nomp.reordering import Timeline, in_program_order, keeps_order, relation, shared_loops
@@ -31,10 +31,11 @@ SEPARATED, ELSEWHERE = "have others that write between them", "use different cop
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """Pairs of mentions that are wrong if they happen: their iterations, and *what* they do then."""
+    """Pairs of mentions that are wrong if they happen: their iterations, *what* they do then, and what did that."""
 
     pairs: Conflict
     what: str
+    blame: Blame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ class _Finder:
         conflict = Conflict(first.access, second.access, 0, pairs, self.parameters, exact=exact)
         if not conflict.exact:
             conflict.pairs -= conflict.padded(self._relation(first, second, self._vouched_for(first, second)))
-        return Danger(conflict, what)
+        blames = [event.placement.blame for event in (first, second) if event.placement.blame]
+        return Danger(conflict, what, max(blames, key=lambda blame: blame[0], default=None))
 
     def _vouched_for(self, first: _Event, second: _Event) -> str:
         """That the program says of two iterations that they do not depend on each other."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nomp import region
+from nomp.diagnostics import Span
 
 ArgumentKind = Literal["buffer", "value", "scratch"]
 
@@ -80,6 +81,10 @@ They wait for the others of their "group", of "local" memory there, or for "all"
 """
 
 
+Blame = tuple[int, Span]
+"""A line of a script that changed something, with a number that grows from line to line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
     """When and where an instruction of a schedule runs, which carries out statement *statement* of the region.
@@ -90,7 +95,7 @@ class Placement:
     of *loops* to group, item and time ("" if it is not known; there may be more pairs than are real unless *exact*).
     *lost* are iterations (sets of isl's) that the program runs and the schedule does not, *extra* the other way round,
     and *again* those that it runs several times; *sure*: whether these are real.  *cells* are for locals whose shape
-    the script changed: from the counters to the new subscripts (isl's text).
+    the script changed: from the counters to the new subscripts (isl's text).  *blame* is what changed it last.
     """
 
     statement: int
@@ -107,6 +112,7 @@ class Placement:
     again: str = ""
     sure: bool = True
     cells: Mapping[str, str] = field(default_factory=dict)
+    blame: Blame | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ class Schedule:
     shared: frozenset[str] = frozenset()
     assumes: str = ""
     complete: bool = True
-    gone: frozenset[int] = frozenset()
+    gone: Mapping[int, Blame | None] = field(default_factory=dict)
     unwaited: tuple[tuple[str, str], ...] = ()
 
 

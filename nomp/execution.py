@@ -24,7 +24,7 @@ from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
 
 from nomp import changes
-from nomp.device_source import DeviceSource, Placement, Schedule
+from nomp.device_source import Blame, DeviceSource, Placement, Schedule
 from nomp.lower import Lowered
 from nomp.marks import Marks
 from nomp.reordering import Timeline
@@ -36,7 +36,7 @@ from nomp.reordering import Timeline
 class _Reader:
     """Reads the schedule of *after*, which scripts have made of *before*, and *source* of it.
 
-    *parameters* are the names that sets have for the region's scalars.
+    *parameters* are the names that sets have for the region's scalars, *blames* is what changed instructions last.
     """
 
     lowered: Lowered
@@ -44,6 +44,7 @@ class _Reader:
     marks: Marks
     source: DeviceSource
     parameters: Mapping[str, str]
+    blames: Mapping[str, Blame]
 
     @cached_property
     def before(self) -> lp.LoopKernel:
@@ -217,7 +218,7 @@ class _Reader:
         if cells is None:
             return None
         timed = self._timed(found, domain, self.time(name, domain))
-        return replace(timed, cells=cells, **self._changes(found, domain, to))
+        return replace(timed, cells=cells, blame=self.blames.get(name), **self._changes(found, domain, to))
 
     @cached_property
     def reshaped(self) -> frozenset[str]:
@@ -364,10 +365,11 @@ class _Reader:
 
 
 def scheduled(
-    lowered: Lowered, kernel: lp.TranslationUnit, marks: Marks, source: DeviceSource, parameters: Mapping[str, str]
-) -> Schedule:
+    lowered: Lowered, kernel: lp.TranslationUnit, marks: Marks, source: DeviceSource, parameters: Mapping[str, str],
+    blames: Mapping[str, Blame],
+) -> Schedule:  # fmt: skip
     """What scripts have made of the kernel of *lowered*: *kernel*, the *marks* that it had, and *source*."""
-    reader = _Reader(lowered, kernel.default_entrypoint, marks, source, parameters)
+    reader = _Reader(lowered, kernel.default_entrypoint, marks, source, parameters, blames)
     left = [insn.id for insn in reader.before.instructions if insn.id in reader.after.id_to_insn]
     placements, complete = list[Placement](), not reader.interferes
     for name in left:
@@ -384,5 +386,5 @@ def scheduled(
     needed = {name for name in gone if changes.is_needed(reader.before, reader.after, name)}
     return replace(
         reader.frame(tuple(placements)), complete=complete and gone == needed, unwaited=tuple(reader.unwaited()),
-        gone=frozenset(lowered.statements[name] for name in needed),
+        gone={lowered.statements[name]: blames.get(name) for name in sorted(needed)},
     )  # fmt: skip

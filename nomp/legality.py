@@ -49,7 +49,7 @@ class Watch:
         message = f"cannot prove that iterations of kernel '{self.region.name}' touch different elements of '{name}'"
         if doubtful.what == REORDERED:
             message += ", which the script reorders"
-        notes = tuple(Note(_what(access), self.region.span(access.place)) for access in _both(doubtful.pairs))
+        notes = _notes(self.region, doubtful)
         return Diagnostic("N404", message, _script(self.region), "warning", notes, _STEP)
 
     def _unknown(self) -> Diagnostic | None:
@@ -100,7 +100,7 @@ class Watch:
         values = listed({self.region.host_name(key): value for key, value in witness.parameters.items()})
         element = "one element of " if danger.pairs.first.index else ""
         what = f"{message} {element}'{name}'{f' (where {values})' if values else ''}"
-        notes = tuple(Note(_what(access), self.region.span(access.place)) for access in _both(danger.pairs))
+        notes = _notes(self.region, danger)
         step = "leave a loop sequential that carries this dependence; 'nomp check' says which may run in parallel"
         if danger.what != AT_ONCE:
             step = "leave the loops in the program's order, or skew them first so that no dependence points backwards"
@@ -110,6 +110,12 @@ class Watch:
 def _script(region: Region) -> Span:
     scripts = region.clauses.transforms
     return region.span(scripts[-1].place if scripts else region.place)
+
+
+def _notes(region: Region, danger: Danger) -> tuple[Note, ...]:
+    """The places in the program, and the line of the script."""
+    notes = [Note(_what(access), region.span(access.place)) for access in _both(danger.pairs)]
+    return (*notes, *([Note("last changed by this line of the script", danger.blame[1])] if danger.blame else []))
 
 
 def _what(access: Access) -> str:

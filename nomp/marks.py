@@ -2,18 +2,21 @@
 
 A mark is a predicate that always holds, one for each loop around the instruction: ``i != -2**62``.  Whatever a script
 does to loops, loopy writes into it what the loop's iname has become: ``i_inner + 16*i_outer != -2**62``.
-Used by `pipeline` around scripts, `priorities` and `execution`.
+Used by `pipeline` around scripts, and by `priorities` and `execution`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import loopy as lp
+from islpy import dim_type
 from pymbolic import primitives as p
 from pymbolic import var
 
+from nomp.device_source import Blame
+from nomp.diagnostics import Span
 from nomp.lower import Lowered
 
 _MARK = -(2**62)
@@ -49,3 +52,24 @@ def _number(predicate: Any) -> int | None:
         case p.Comparison(operator="!=", right=int(right)) if right <= _MARK:
             return _MARK - right
     return None
+
+
+def changed_by(given: lp.TranslationUnit, versions: Iterable[tuple[Span, lp.TranslationUnit]]) -> dict[str, Blame]:
+    """What in a script last changed each instruction of *given* or its loops; *versions* are what the script made."""
+    found: dict[str, Blame] = {}
+    before = {insn.id: _looks(given.default_entrypoint, insn) for insn in given.default_entrypoint.instructions}
+    known = list(before)
+    for number, (span, kernel) in enumerate(versions):
+        entry = kernel.default_entrypoint
+        now = {insn.id: _looks(entry, insn) for insn in entry.instructions}
+        found |= {name: (number, span) for name in known if now.get(name) != before.get(name)}
+        before = now
+    return found
+
+
+def _looks(entry: lp.LoopKernel, insn: Any) -> tuple[Any, ...]:
+    """All that says when and where *insn* runs."""
+    within = insn.within_inames
+    tags = {iname: entry.inames[iname].tags for iname in within}
+    domains = [str(domain) for domain in entry.domains if within & set(domain.get_var_names(dim_type.set))]
+    return insn, tags, domains, {order for order in entry.loop_priority if within & set(order)}

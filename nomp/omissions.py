@@ -14,7 +14,7 @@ import islpy as isl
 from nomp.accesses import parameters
 from nomp.arithmetic import Number
 from nomp.conflict import given, listed, smallest
-from nomp.device_source import Schedule
+from nomp.device_source import Blame, Schedule
 from nomp.diagnostics import Diagnostic, Note, Span
 from nomp.region import Assign, Place, Region, Stmt
 from nomp.walks import walk
@@ -24,7 +24,7 @@ from nomp.walks import walk
 class Omission:
     """*points* are iterations of the statement at *place*, by the counters of *loops*, of which *what* is true.
 
-    All of them if *points* is None.  *sure*: whether that is certain.
+    All of them if *points* is None.  *sure*: whether that is certain.  *blame* is what did it.
     """
 
     place: Place
@@ -32,6 +32,7 @@ class Omission:
     loops: tuple[str, ...] = ()
     points: isl.Set | None = None
     sure: bool = True
+    blame: Blame | None = None
 
     def refusal(self, region: Region, scalars: Mapping[str, Number], script: Span) -> Diagnostic | None:
         """The error (N405), if there are such iterations for *scalars*; *script* is what to blame."""
@@ -47,16 +48,17 @@ class Omission:
             where = f", iteration {listed(counters)}" if counters else ""
             where += f" (where {listed(values)})" if values else ""
         message = f"the script's kernel '{region.name}' {self.what}{where}"
-        note = Note("this statement", region.span(self.place))
+        notes = [Note("this statement", region.span(self.place))]
+        notes += [Note("last changed by this line of the script", self.blame[1])] if self.blame else []
         step = "a script says when and where iterations run: leave the statements and the bounds of loops as they are"
-        return Diagnostic("N405", message, script, notes=(note,), help=step)
+        return Diagnostic("N405", message, script, notes=tuple(notes), help=step)
 
 
 def omissions(region: Region, schedule: Schedule) -> Iterator[Omission]:
     """What *schedule* leaves out of *region*, adds to it or repeats."""
     places = [_place(stmt) for stmt in walk(region.body)]
-    for statement in sorted(schedule.gone):
-        yield Omission(places[statement], "does not run a statement of the program")
+    for statement, blame in schedule.gone.items():
+        yield Omission(places[statement], "does not run a statement of the program", blame=blame)
     for placement in schedule.placements:
         kinds = {"leaves out iterations of a statement": placement.lost,
                  "runs iterations of a statement that the program does not": placement.extra}  # fmt: skip
@@ -65,7 +67,8 @@ def omissions(region: Region, schedule: Schedule) -> Iterator[Omission]:
         for what, text in kinds.items():
             if text:
                 points = isl.Set(text).align_params(given(parameters(region), {}).space)
-                yield Omission(places[placement.statement], what, placement.loops, points, placement.sure)
+                place = places[placement.statement]
+                yield Omission(place, what, placement.loops, points, placement.sure, placement.blame)
 
 
 def _place(stmt: Stmt) -> Place:

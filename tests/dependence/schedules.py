@@ -37,7 +37,7 @@ def made(region: Region, script: Script) -> tuple[DeviceSource, Watch] | None:
         return None
     if asked and priorities.in_pieces(source.nests, marks):
         return None
-    return source, Watch(region, scheduled(given, kernel, marks, source, parameters(region)))
+    return source, Watch(region, scheduled(given, kernel, marks, source, parameters(region), {}))
 
 
 def judged(region: Region, script: Script, scalars: dict[str, int]) -> Diagnostic | None:
