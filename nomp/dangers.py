@@ -94,15 +94,25 @@ class _Finder:
         if not (first.placement.when and second.placement.when):
             yield self._danger(first, second, order, REORDERED, exact=False)
             return
-        for what, times in self._wrong(first, second).items():
+        accumulate = bool(first.access.op and first.access.op == second.access.op)
+        variable = first.access.variable
+        wrong = self._wrong(first.placement, second.placement, variable, accumulate and self._is_any_order(variable))
+        for what, times in wrong.items():
             yield self._danger(first, second, order & times, what, exact=exact)
 
     def _is_kept(self, first: _Event, second: _Event) -> bool:
-        """Whether one item runs all, and these two as in the program."""
-        cells = first.access.variable in first.placement.cells.keys() | second.placement.cells.keys()
-        parallel = self.schedule.groups + self.schedule.items > 0
+        """Whether one item runs the two where they may mean the same, and in the program's order."""
+        one, other, variable = first.placement, second.placement, first.access.variable
+        if variable in one.cells.keys() | other.cells.keys():
+            return False
         shared = [loop.iname for loop in shared_loops(first.loops, second.loops)]
-        return not parallel and not cells and keeps_order(first.placement, second.placement, shared)
+        spread = one.spread
+        if self.schedule.groups + self.schedule.items > 0:
+            own = shared[: self._copies(variable, shared_loops(first.loops, second.loops))]
+            known = spread is not None and spread == other.spread and spread <= {*own} & one.same & other.same
+            if variable in self.shared | self.schedule.shared or not known:
+                return False
+        return keeps_order(one, other, [loop for loop in shared if loop not in (spread or ())])
 
     def _in_order(self, first: _Event, second: _Event) -> tuple[isl.Map, bool]:
         """The iterations of *first* that come before those of *second* in the program, and have the same copy."""
@@ -128,24 +138,22 @@ class _Finder:
                     depth = number
         return min(depth, len(shared))
 
-    def _wrong(self, first: _Event, second: _Event) -> dict[str, isl.Map]:
+    def _wrong(self, one: Placement, other: Placement, variable: str, any_order: bool) -> dict[str, isl.Map]:
         """The iterations of the two that do not follow each other, by what they do then."""
-        one, other, variable = first.placement, second.placement, first.access.variable
         early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
-        apart, everything = self.timeline.apart(one, other), isl.Map.universe(early.space)
-        if first.access.op and first.access.op == second.access.op and self._is_any_order(variable):
-            return {AT_ONCE: everything - self._waited(first, second) - ((early | late) - apart)}
-        wrong = (everything - early) | late
+        everything = isl.Map.universe(early.space)
+        wrong = everything - (early | late) if any_order else (everything - early) | late
         if variable in self.shared | self.schedule.shared:
-            wrong = (wrong | apart) - self._waited(first, second)
-        found = {REORDERED: wrong & late, AT_ONCE: wrong - late}
+            wrong = (wrong | self.timeline.apart(one, other)) - self._waited(one, other, variable)
+        found = {AT_ONCE: wrong} if any_order else {REORDERED: wrong & late, AT_ONCE: wrong - late}
         if variable in one.cells and variable in other.cells:
-            found[ELSEWHERE] = everything - self._one_cell(first, second)
+            found[ELSEWHERE] = everything - self._one_cell(one, other, variable)
         return found
 
-    def _waited(self, first: _Event, second: _Event) -> isl.Map:
-        kinds = ("all", "group") if first.access.variable in self.shared else ("all", "group", "local")
-        return self.timeline.synchronised(first.placement, second.placement, kinds)
+    def _waited(self, one: Placement, other: Placement, variable: str) -> isl.Map:
+        """The iterations of the two between which all items that share *variable* wait for each other."""
+        kinds = ("all", "group") if variable in self.shared else ("all", "group", "local")
+        return self.timeline.synchronised(one, other, kinds)
 
     def _is_any_order(self, variable: str) -> bool:
         """Whether what is accumulated into *variable* may come in any order: integers, and what a clause names."""
@@ -192,7 +200,7 @@ class _Finder:
         early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
         if first.access.variable not in self.schedule.shared:
             return early
-        waited = self._waited(second, first).reverse() | (late - self.timeline.apart(one, other))
+        waited = self._waited(other, one, first.access.variable).reverse() | (late - self.timeline.apart(one, other))
         return self.timeline.in_one_group(one, other) - waited
 
     def _overwritten(self, first: _Event, second: _Event) -> isl.Map:
@@ -204,10 +212,10 @@ class _Finder:
         elements = elements.project_out(isl.dim_type.out, len(second.loops), len(inner[1]))
         if first.access.variable not in first.placement.cells:
             return (self._follows(first, second) - same) & elements
-        return (self._follows(first, second) & self._one_cell(first, second)) - (same & elements)
+        cells = self._one_cell(first.placement, second.placement, first.access.variable)
+        return (self._follows(first, second) & cells) - (same & elements)
 
-    def _one_cell(self, first: _Event, second: _Event) -> isl.Map:
-        """The iterations of the two that use the same element of what a script has made of an array."""
-        variable = first.access.variable
-        one, other = (isl.Map(event.placement.cells[variable]) for event in (first, second))
-        return one.apply_range(other.reverse())
+    @staticmethod
+    def _one_cell(one: Placement, other: Placement, variable: str) -> isl.Map:
+        """The iterations of the two that use the same element of what a script has made of *variable*."""
+        return isl.Map(one.cells[variable]).apply_range(isl.Map(other.cells[variable]).reverse())

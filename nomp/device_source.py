@@ -91,11 +91,12 @@ class Placement:
 
     It stands in the body of *loops* (the region's, outermost first) and mentions *reads* and *writes*.  *path* leads to
     it in the code: its place among its neighbours, the sequential loop that this is, its place in that loop, and so on.
-    *same* are those of *loops* that the script left as they were.  *when* is isl's text: a relation from the counters
-    of *loops* to group, item and time ("" if it is not known; there may be more pairs than are real unless *exact*).
-    *lost* are iterations (sets of isl's) that the program runs and the schedule does not, *extra* the other way round,
-    and *again* those that it runs several times; *sure*: whether these are real.  *cells* are for locals whose shape
-    the script changed: from the counters to the new subscripts (isl's text).  *blame* is what changed it last.
+    *same* are those of *loops* that the script left as they were, *spread* those that tell its item (None if others
+    do).  *when* is isl's text: a relation from the counters of *loops* to group, item and time ("" if it is not known;
+    there may be more pairs than are real unless *exact*).  *lost* are iterations (sets of isl's) that the program runs
+    and the schedule does not, *extra* the other way round, and *again* those that it runs several times; *sure*:
+    whether these are real.  *cells* are for locals whose shape the script changed: from the counters to the new
+    subscripts (isl's text).  *blame* is what changed it last.
     """
 
     statement: int
@@ -105,6 +106,7 @@ class Placement:
     writes: frozenset[str]
     path: tuple[int | str, ...]
     same: frozenset[str]
+    spread: frozenset[str] | None = None
     when: str = ""
     exact: bool = True
     lost: str = ""

@@ -212,13 +212,21 @@ class _Reader:
         found = Placement(
             self.lowered.statements[name], name, loops, self._data(original.read_dependency_names()),
             self._data(original.assignee_var_names()), self.paths[name],
-            frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)),
+            frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)), self._spread(name),
         )  # fmt: skip
         cells = self._cells(found, domain)
         if cells is None:
             return None
         timed = self._timed(found, domain, self.time(name, domain))
         return replace(timed, cells=cells, blame=self.blames.get(name), **self._changes(found, domain, to))
+
+    def _spread(self, name: str) -> frozenset[str] | None:
+        """The loops that tell which item runs instruction *name*; None if they do not."""
+        within = self.after.id_to_insn[name].within_inames
+        parallel = {iname for iname in within if any(self._is_on(iname, *axis) for axis in self.axes)}
+        found = {loop for loop, mark in self.marks[name].items() if parallel & get_dependencies(mark)}
+        told = {iname for loop in found for iname in get_dependencies(self.marks[name][loop])}
+        return frozenset(found) if len(parallel) == len(self.axes) and parallel <= told else None
 
     @cached_property
     def reshaped(self) -> frozenset[str]:
@@ -327,8 +335,9 @@ class _Reader:
         writes = frozenset(insn.assignee_var_names()) & {name}
         for element in elements if elements and time is not None else ():
             (when, exact), (cell, sure) = self.text(time), self.text(element)
-            yield Placement(0, insn.id, (), frozenset(), writes, (), frozenset(), when,
-                            exact and sure and not insn.predicates, cells={name: cell})  # fmt: skip
+            sure = exact and sure and not insn.predicates
+            nothing = frozenset[str]()
+            yield Placement(0, insn.id, (), nothing, writes, (), nothing, when=when, exact=sure, cells={name: cell})
 
     def frame(self, placements: tuple[Placement, ...]) -> Schedule:
         """A schedule of *placements*."""

@@ -34,12 +34,11 @@ class Timeline:
 
     def in_one_group(self, first: Placement, second: Placement) -> isl.Map:
         """The pairs that items of one group run."""
-        same = " and ".join(f"a{k} = b{k}" for k in range(self.schedule.groups)) or "true"
-        return self._between(first, self._relation(same), second)
+        return self._between(first, self._one_group, second)
 
     def synchronised(self, first: Placement, second: Placement, kinds: Sequence[str]) -> isl.Map:
         """The pairs between which all items concerned wait for each other, at a barrier of one of *kinds*."""
-        found = self._between(first, self._relation("false"), second)
+        found = self._between(first, self._never, second)
         for kind, text in self.schedule.barriers:
             if kind in kinds:
                 later = self._later if kind == "all" else self._later_in_group
@@ -56,7 +55,14 @@ class Timeline:
     # -------------------------------------------------------------------------------------------- between two times
 
     def _between(self, first: Placement, relation: isl.Map, second: Placement) -> isl.Map:
-        return self._when(first).apply_range(relation).apply_range(self._when(second).reverse())
+        key = first.when, id(relation), second.when
+        if key not in self._known:
+            self._known[key] = self._when(first).apply_range(relation).apply_range(self._when(second).reverse())
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, int, str], isl.Map]:
+        return {}
 
     def _when(self, placement: Placement) -> isl.Map:
         if placement.when not in self._maps:
@@ -99,6 +105,14 @@ class Timeline:
     @cached_property
     def _later(self) -> isl.Map:
         return self._relation(self._lexicographic(0))
+
+    @cached_property
+    def _never(self) -> isl.Map:
+        return self._relation("false")
+
+    @cached_property
+    def _one_group(self) -> isl.Map:
+        return self._relation(" and ".join(f"a{k} = b{k}" for k in range(self.schedule.groups)) or "true")
 
     @cached_property
     def _another_item(self) -> isl.Map:

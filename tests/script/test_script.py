@@ -290,8 +290,8 @@ def test_what_cannot_be_told_is_not_reported(project: Project, text: str) -> Non
 
 def test_the_lines_that_make_a_kernel(project: Project) -> None:
     step = "def step(knl, n):\n    return type(knl)((*knl.steps, n))\n\n\n"
-    body = "def rows(knl, context):\n    knl = step(knl, 1)\n\n    new = step(\n        knl, 2)\n    return step(new, 3)\n"
-    project.write("app/tile.py", f"{step}{body}")
+    body = "    knl = step(knl, 1)\n    new = step(\n        knl, 2)\n    return step(new, 3)\n"
+    project.write("app/tile.py", f"{step}def rows(knl, context):\n{body}")
     _, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
     assert [(span.line, kernel.steps) for span, kernel in versions] == [(2, (1,)), (2, (1, 2)), (2, (1, 2, 3))]
 
