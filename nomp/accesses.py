@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import islpy as isl
 
@@ -85,6 +86,20 @@ def parameters(region: Region) -> dict[str, str]:
     """The names that sets have for the scalars of *region* that may be in them."""
     scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
     return {param.name: f"p{number}" for number, param in enumerate(scalars)}
+
+
+def spelled(found: Any, parameters: Mapping[str, str]) -> tuple[str, bool]:
+    """A set or map of isl's as text, for any values of what is not in *parameters*; whether these do not matter."""
+    exact, param = True, isl.dim_type.param
+    for place in reversed(range(found.dim(param))):
+        if found.get_dim_name(param, place) not in parameters:
+            exact = exact and not found.involves_dims(param, place, 1)
+            found = found.project_out(param, place, 1)
+    names = [parameters[found.get_dim_name(param, place)] for place in range(found.dim(param))]
+    for form in ("_{}_", "{}"):  # in two steps: a region may have scalars p0 and p1 of its own
+        for place, name in enumerate(names):
+            found = found.set_dim_name(param, place, form.format(name))
+    return str(found), exact
 
 
 @dataclass(frozen=True, slots=True)

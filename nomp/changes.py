@@ -9,6 +9,7 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 import loopy as lp
+from loopy.kernel.data import IlpBaseTag
 from loopy.symbolic import IdentityMapper, SubstitutionMapper, WalkMapper, flatten
 from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
@@ -18,6 +19,16 @@ def reshaped(before: lp.LoopKernel, after: lp.LoopKernel) -> frozenset[str]:
     """The locals of *before* whose shape is another one in *after*."""
     old, new = before.temporary_variables, after.temporary_variables
     return frozenset(name for name in old.keys() & new.keys() if old[name].shape != new[name].shape)
+
+
+def by_lane(entry: lp.LoopKernel) -> Mapping[str, tuple[Any, ...]]:
+    """The inames for each of whose values loopy will give a local a copy of its own."""
+    found: dict[str, set[str]] = {}
+    for insn in entry.instructions:
+        lanes = {iname for iname in insn.within_inames if entry.iname_tags_of_type(iname, IlpBaseTag)}
+        for name in set(insn.assignee_var_names()) & entry.temporary_variables.keys() if lanes else ():
+            found.setdefault(name, set()).update(lanes - insn.write_dependency_names())
+    return {name: tuple(map(var, sorted(inames))) for name, inames in found.items() if inames}
 
 
 def is_as_it_was(

@@ -24,6 +24,7 @@ from nomp.device_source import Blame, Placement, Schedule
 from nomp.frontend.private import sets_first
 from nomp.region import For, Region
 from nomp.reordering import Timeline, in_program_order, keeps_order, relation, shared_loops
+from nomp.walks import place_of, walk
 
 AT_ONCE, REORDERED = "run at the same time", "do not run in the program's order"
 SEPARATED, ELSEWHERE = "have others that write between them", "use different copies"
@@ -72,6 +73,23 @@ class _Finder:
             own = placed[access.statement]
             mentions = [p for p in own if access.variable in (p.writes if access.writes else p.reads)]
             self.events[access.variable] += [_Event(access, placement) for placement in mentions or own]
+        self.declared = dict(self.accesses.declared)
+        self._hidden()
+
+    def _hidden(self) -> None:
+        """Note the mentions of what the program does not have, such as the truth of a condition in a local."""
+        statements = list(walk(self.region.body))
+        loops = {stmt.iname: stmt for stmt in statements if isinstance(stmt, For)}
+        known = self.declared.keys()
+        for placement in self.schedule.placements:
+            around = tuple(loops[iname] for iname in placement.loops)
+            for names, writes in ((placement.writes, True), (placement.reads, False)):
+                for name in names - known if placement.when else ():
+                    domain, place = isl.Map(placement.when).domain(), place_of(statements[placement.statement])
+                    access = Access(name, writes, (), around, domain, placement.exact, place)
+                    self.events[name].append(_Event(access, placement))
+        for name in self.events.keys() - known:
+            self.declared[name] = min(len(event.loops) for event in self.events[name])
 
     def all(self) -> Iterator[Danger]:
         """All that may be wrong."""
@@ -103,7 +121,7 @@ class _Finder:
     def _is_kept(self, first: _Event, second: _Event) -> bool:
         """Whether one item runs the two where they may mean the same, and in the program's order."""
         one, other, variable = first.placement, second.placement, first.access.variable
-        if variable in one.cells.keys() | other.cells.keys():
+        if any(variable in copies for p in (one, other) for copies in (p.cells, p.lanes)):
             return False
         shared = [loop.iname for loop in shared_loops(first.loops, second.loops)]
         spread = one.spread
@@ -117,9 +135,7 @@ class _Finder:
     def _in_order(self, first: _Event, second: _Event) -> tuple[isl.Map, bool]:
         """The iterations of *first* that come before those of *second* in the program, and have the same copy."""
         shared = shared_loops(first.loops, second.loops)
-        one_statement = first.placement.instruction == second.placement.instruction
-        later = first.access.statement < second.access.statement and not one_statement
-        order, exact = in_program_order(shared, equal=later)
+        order, exact = in_program_order(shared, equal=first.placement.number < second.placement.number)
         return self._relation(first, second, f"({order}) and ({self._one_copy(first, second)})"), exact
 
     def _one_copy(self, first: _Event, second: _Event) -> str:
@@ -129,7 +145,7 @@ class _Finder:
 
     def _copies(self, variable: str, shared: list[For]) -> int:
         """How many of the loops *shared* have a *variable* of their own in each iteration, outermost first."""
-        depth = self.accesses.declared[variable]
+        depth = self.declared[variable]
         if variable not in self.shared:
             mentions = [event.access.loops for event in self.events[variable]]
             for number, loop in enumerate(shared[depth:], start=depth + 1):
@@ -146,8 +162,7 @@ class _Finder:
         if variable in self.shared | self.schedule.shared:
             wrong = (wrong | self.timeline.apart(one, other)) - self._waited(one, other, variable)
         found = {AT_ONCE: wrong} if any_order else {REORDERED: wrong & late, AT_ONCE: wrong - late}
-        if variable in one.cells and variable in other.cells:
-            found[ELSEWHERE] = everything - self._one_cell(one, other, variable)
+        found[ELSEWHERE] = everything - self._one_cell(one, other, variable)
         return found
 
     def _waited(self, one: Placement, other: Placement, variable: str) -> isl.Map:
@@ -210,12 +225,16 @@ class _Finder:
         inner = [event.access.loops[len(event.loops) :] for event in (first, second)]
         elements = elements.project_out(isl.dim_type.in_, len(first.loops), len(inner[0]))
         elements = elements.project_out(isl.dim_type.out, len(second.loops), len(inner[1]))
+        follows = self._follows(first, second)
+        follows &= self._one_cell(first.placement, second.placement, first.access.variable)
         if first.access.variable not in first.placement.cells:
-            return (self._follows(first, second) - same) & elements
-        cells = self._one_cell(first.placement, second.placement, first.access.variable)
-        return (self._follows(first, second) & cells) - (same & elements)
+            return (follows - same) & elements
+        return follows - (same & elements)
 
-    @staticmethod
-    def _one_cell(one: Placement, other: Placement, variable: str) -> isl.Map:
-        """The iterations of the two that use the same element of what a script has made of *variable*."""
-        return isl.Map(one.cells[variable]).apply_range(isl.Map(other.cells[variable]).reverse())
+    def _one_cell(self, one: Placement, other: Placement, variable: str) -> isl.Map:
+        """The iterations of the two that use the same copy and element of what a script has made of *variable*."""
+        found = isl.Map.universe(self.timeline.early(one, other).space)
+        for copies, others in ((one.cells, other.cells), (one.lanes, other.lanes)):
+            if variable in copies and variable in others:
+                found &= isl.Map(copies[variable]).apply_range(isl.Map(others[variable]).reverse())
+        return found

@@ -87,7 +87,7 @@ Blame = tuple[int, Span]
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """When and where an instruction of a schedule runs, which carries out statement *statement* of the region.
+    """When and where instruction number *number* of the program runs, which carries out the region's *statement*.
 
     It stands in the body of *loops* (the region's, outermost first) and mentions *reads* and *writes*.  *path* leads to
     it in the code: its place among its neighbours, the sequential loop that this is, its place in that loop, and so on.
@@ -96,10 +96,12 @@ class Placement:
     there may be more pairs than are real unless *exact*).  *lost* are iterations (sets of isl's) that the program runs
     and the schedule does not, *extra* the other way round, and *again* those that it runs several times; *sure*:
     whether these are real.  *cells* are for locals whose shape the script changed: from the counters to the new
-    subscripts (isl's text).  *blame* is what changed it last.
+    subscripts (isl's text); *lanes* for those that have a copy for each iteration of a loop with an ``ilp`` tag.
+    *blame* is what changed it last.
     """
 
     statement: int
+    number: int
     instruction: str
     loops: tuple[str, ...]
     reads: frozenset[str]
@@ -114,6 +116,7 @@ class Placement:
     again: str = ""
     sure: bool = True
     cells: Mapping[str, str] = field(default_factory=dict)
+    lanes: Mapping[str, str] = field(default_factory=dict)
     blame: Blame | None = None
 
 

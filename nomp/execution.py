@@ -24,6 +24,7 @@ from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
 
 from nomp import changes
+from nomp.accesses import spelled
 from nomp.device_source import Blame, DeviceSource, Placement, Schedule
 from nomp.lower import Lowered
 from nomp.marks import Marks
@@ -184,18 +185,8 @@ class _Reader:
         return var(iname) - pw_aff_to_expr(get_hw_axis_base_for_codegen(self.after, iname).to_pw_aff())
 
     def text(self, found: Any) -> tuple[str, bool]:
-        """*found* for any values of what is no scalar of the region, as text; whether these do not matter."""
-        exact = True
-        for place in reversed(range(found.dim(dim_type.param))):
-            if found.get_dim_name(dim_type.param, place) not in self.parameters:
-                exact = exact and not found.involves_dims(dim_type.param, place, 1)
-                found = found.project_out(dim_type.param, place, 1)
-        for spelled in ("_{}_", "{}"):  # in two steps: a region may have scalars p0 and p1 of its own
-            for place in range(found.dim(dim_type.param)):
-                name = found.get_dim_name(dim_type.param, place)
-                new = self.parameters[name] if spelled != "{}" else name.strip("_")
-                found = found.set_dim_name(dim_type.param, place, spelled.format(new))
-        return str(found), exact
+        """*found* as text, for any values of what is no scalar of the region; whether these do not matter."""
+        return spelled(found, self.parameters)
 
     # ------------------------------------------------------------------------------------------------ placements
 
@@ -210,15 +201,16 @@ class _Reader:
             return None
         original = self.before.id_to_insn[name]
         found = Placement(
-            self.lowered.statements[name], name, loops, self._data(original.read_dependency_names()),
+            self.lowered.statements[name], list(self.before.id_to_insn).index(name), name, loops,
+            self._data(original.read_dependency_names()),
             self._data(original.assignee_var_names()), self.paths[name],
             frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)), self._spread(name),
         )  # fmt: skip
-        cells = self._cells(found, domain)
-        if cells is None:
+        cells, lanes = self._cells(found, domain), self._lanes(found, domain)
+        if cells is None or lanes is None:
             return None
         timed = self._timed(found, domain, self.time(name, domain))
-        return replace(timed, cells=cells, blame=self.blames.get(name), **self._changes(found, domain, to))
+        return replace(timed, cells=cells, lanes=lanes, blame=self.blames.get(name), **self._changes(found, domain, to))
 
     def _spread(self, name: str) -> frozenset[str] | None:
         """The loops that tell which item runs instruction *name*; None if they do not."""
@@ -245,6 +237,20 @@ class _Reader:
             if not exact:
                 return None
         return cells
+
+    @cached_property
+    def _by_lane(self) -> Mapping[str, tuple[Any, ...]]:
+        return changes.by_lane(self.after)
+
+    def _lanes(self, found: Placement, domain: isl.Set) -> dict[str, str] | None:
+        """Which copies the instruction of *found* uses of locals that have several; None if that cannot be told."""
+        lanes = dict[str, str]()
+        for name in self._by_lane.keys() & (found.reads | found.writes):
+            counters, copy = self.counters(found.instruction, domain), self._affine(domain, list(self._by_lane[name]))
+            if counters is None or copy is None:
+                return None
+            lanes[name], _ = self.text(counters.reverse().apply_range(copy))
+        return lanes
 
     def _elements(self, insn: Any, name: str, domain: isl.Set) -> list[isl.Map] | None:
         """From *domain*, what the inames of *insn* are, to each element of *name* that it mentions."""
@@ -337,7 +343,7 @@ class _Reader:
             (when, exact), (cell, sure) = self.text(time), self.text(element)
             sure = exact and sure and not insn.predicates
             nothing = frozenset[str]()
-            yield Placement(0, insn.id, (), nothing, writes, (), nothing, when=when, exact=sure, cells={name: cell})
+            yield Placement(0, 0, insn.id, (), nothing, writes, (), nothing, when=when, exact=sure, cells={name: cell})
 
     def frame(self, placements: tuple[Placement, ...]) -> Schedule:
         """A schedule of *placements*."""

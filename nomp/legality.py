@@ -95,7 +95,7 @@ class Watch:
 
     def _refusal(self, danger: Danger, witness: Witness) -> Diagnostic:
         name = self.region.host_name(danger.pairs.first.variable)
-        first, second = listed(witness.source), listed(witness.sink)
+        first, second = (listed(side) or "outside of loops" for side in (witness.source, witness.sink))
         message = f"iterations {first} and {second} of kernel '{self.region.name}' {danger.what}, and both touch"
         values = listed({self.region.host_name(key): value for key, value in witness.parameters.items()})
         element = "one element of " if danger.pairs.first.index else ""

@@ -16,8 +16,8 @@ from nomp.arithmetic import Number
 from nomp.conflict import given, listed, smallest
 from nomp.device_source import Blame, Schedule
 from nomp.diagnostics import Diagnostic, Note, Span
-from nomp.region import Assign, Place, Region, Stmt
-from nomp.walks import walk
+from nomp.region import Place, Region
+from nomp.walks import place_of, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Omission:
 
 def omissions(region: Region, schedule: Schedule) -> Iterator[Omission]:
     """What *schedule* leaves out of *region*, adds to it or repeats."""
-    places = [_place(stmt) for stmt in walk(region.body)]
+    places = [place_of(stmt) for stmt in walk(region.body)]
     for statement, blame in schedule.gone.items():
         yield Omission(places[statement], "does not run a statement of the program", blame=blame)
     for placement in schedule.placements:
@@ -69,7 +69,3 @@ def omissions(region: Region, schedule: Schedule) -> Iterator[Omission]:
                 points = isl.Set(text).align_params(given(parameters(region), {}).space)
                 place = places[placement.statement]
                 yield Omission(place, what, placement.loops, points, placement.sure, placement.blame)
-
-
-def _place(stmt: Stmt) -> Place:
-    return stmt.target.place if isinstance(stmt, Assign) else stmt.place

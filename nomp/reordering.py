@@ -149,7 +149,7 @@ def keeps_order(first: Placement, second: Placement, shared: Sequence[str]) -> b
     for one, other in zip(first.path, second.path, strict=False):
         if one != other:
             earlier = isinstance(one, int) and isinstance(other, int) and one < other
-            return common == list(shared) and earlier == (first.statement < second.statement)
+            return common == list(shared) and earlier == (first.number < second.number)
         if isinstance(one, str):
             if one not in first.same & second.same:
                 return False

@@ -244,6 +244,20 @@ def test_the_last_value_of_a_local(tmp_path: Path) -> None:
     assert said(tmp_path, loop.replace("c[e] = t;", ""), backwards) is None
 
 
+@pytest.mark.parametrize(
+    ("loop", "apart"),
+    [
+        ("for (int i = 0; i < n; i++) if (b[i] > 0) a[i] = 1;", "id:a_0"),
+        ("for (int i = 0; i < n; i++) a[k[i] % 3] = 1;", "id:a_0"),
+        ("for (int i = 0; i < n; i++) switch (k[i]) { case 1: a[i] = 1; break; default: b[i] = 2; }", "id:b_0"),
+    ],
+)
+def test_locals_that_the_program_does_not_have(loop: str, apart: str, tmp_path: Path) -> None:
+    assert said(tmp_path, loop, lambda kernel: kernel) is None
+    found = said(tmp_path, loop, lambda kernel: lp.duplicate_inames(kernel, "i", within=apart))
+    assert found in ("N403", "N320")
+
+
 @pytest.mark.parametrize(("waits", "code"), [(True, None), (False, "N403")])
 def test_barriers_around_what_a_group_shares(waits: bool, code: str | None, tmp_path: Path) -> None:
     def script(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
@@ -251,6 +265,28 @@ def test_barriers_around_what_a_group_shares(waits: bool, code: str | None, tmp_
         return kernel if waits else without_waiting(kernel)
 
     assert said(tmp_path, ROW.format("7 - i"), script) == code
+
+
+@pytest.mark.parametrize("tag", ["ilp.unr", "ilp.seq", "unr"])
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("b[i] = a[i];", None),
+        ("b[i] = b[i + 1];", None),
+        ("b[i + 1] = b[i];", None),
+        ("double t = 0; for (int l = 0; l < 8; l++) t += q[l][i] * a[l]; b[i] = t;", None),
+        ("double s[2]; for (int l = 0; l < 2; l++) s[l] = q[l][i]; b[i] = s[0] - s[1];", None),
+    ],
+)
+def test_iterations_side_by_side(tag: str, body: str, code: str | None, tmp_path: Path) -> None:
+    loop = f"for (int e = 0; e < n; e++) for (int i = 0; i < 4; i++) {{ {body} }}"
+    assert said(tmp_path, loop, lambda kernel: lp.tag_inames(kernel, {"i": tag})) == code
+
+    def inside(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+        return lp.prioritize_loops(lp.tag_inames(kernel, {"i": tag}), "l, i")
+
+    if "l++" in body and tag != "unr":
+        assert said(tmp_path, loop, inside) in (code, "N320")
 
 
 # ------------------------------------------------------------------------------------------- parallel in sequential
