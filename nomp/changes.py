@@ -21,14 +21,14 @@ def reshaped(before: lp.LoopKernel, after: lp.LoopKernel) -> frozenset[str]:
     return frozenset(name for name in old.keys() & new.keys() if old[name].shape != new[name].shape)
 
 
-def by_lane(entry: lp.LoopKernel) -> Mapping[str, tuple[Any, ...]]:
-    """The inames for each of whose values loopy will give a local a copy of its own."""
+def by_lane(entry: lp.LoopKernel, names: Set[str]) -> dict[str, list[Any]]:
+    """The inames for each of whose values loopy will give one of *names*, a local, a copy of its own."""
     found: dict[str, set[str]] = {}
     for insn in entry.instructions:
         lanes = {iname for iname in insn.within_inames if entry.iname_tags_of_type(iname, IlpBaseTag)}
-        for name in set(insn.assignee_var_names()) & entry.temporary_variables.keys() if lanes else ():
+        for name in names & set(insn.assignee_var_names()) & entry.temporary_variables.keys():
             found.setdefault(name, set()).update(lanes - insn.write_dependency_names())
-    return {name: tuple(map(var, sorted(inames))) for name, inames in found.items() if inames}
+    return {name: list(map(var, sorted(inames))) for name, inames in found.items() if inames}
 
 
 def is_as_it_was(

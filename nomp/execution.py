@@ -202,8 +202,7 @@ class _Reader:
         original = self.before.id_to_insn[name]
         found = Placement(
             self.lowered.statements[name], list(self.before.id_to_insn).index(name), name, loops,
-            self._data(original.read_dependency_names()),
-            self._data(original.assignee_var_names()), self.paths[name],
+            self._data(original.read_dependency_names()), self._data(original.assignee_var_names()), self.paths[name],
             frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)), self._spread(name),
         )  # fmt: skip
         cells, lanes = self._cells(found, domain), self._lanes(found, domain)
@@ -238,15 +237,11 @@ class _Reader:
                 return None
         return cells
 
-    @cached_property
-    def _by_lane(self) -> Mapping[str, tuple[Any, ...]]:
-        return changes.by_lane(self.after)
-
     def _lanes(self, found: Placement, domain: isl.Set) -> dict[str, str] | None:
         """Which copies the instruction of *found* uses of locals that have several; None if that cannot be told."""
         lanes = dict[str, str]()
-        for name in self._by_lane.keys() & (found.reads | found.writes):
-            counters, copy = self.counters(found.instruction, domain), self._affine(domain, list(self._by_lane[name]))
+        for name, inames in changes.by_lane(self.after, found.reads | found.writes).items():
+            counters, copy = self.counters(found.instruction, domain), self._affine(domain, inames)
             if counters is None or copy is None:
                 return None
             lanes[name], _ = self.text(counters.reverse().apply_range(copy))
@@ -306,21 +301,21 @@ class _Reader:
                 outer = [var(iname) for iname in sorted(shared)]
                 way = self.relation(here, outer).apply_range(self.relation(there, outer).reverse())
                 time = self.time(other.id, there)
-                path = replace(found, reads=variables, writes=frozenset(), path=self.paths[other.id], when="")
-                yield self._timed(path, here, time and way.apply_range(time))
+                copy = replace(found, reads=variables, writes=frozenset(), path=self.paths[other.id], when="")
+                yield self._timed(copy, here, None if time is None else way.apply_range(time))
 
     @cached_property
     def added(self) -> list[Any]:
         """The instructions that scripts have added."""
-        return [insn for insn in self.after.instructions if insn.id not in self.before.id_to_insn]
+        added = (insn for insn in self.after.instructions if insn.id not in self.before.id_to_insn)
+        return [insn for insn in added if insn.id in self.paths]
 
     def unwaited(self) -> Iterator[tuple[str, str]]:
         """The locals of scripts that a group shares, and the scalars for which items do not wait before they use them.
 
         "" for scalars where that cannot be told.
         """
-        local = {name for insn in self.added for name in insn.assignee_var_names()} & self.source.shared
-        for name in sorted(local):
+        for name in sorted({name for insn in self.added for name in insn.assignee_var_names()} & self.source.shared):
             running = (insn for insn in self.after.instructions if insn.id in self.paths)
             users = [insn for insn in running if name in insn.dependency_names()]
             uses = [use for insn in users for use in self._uses(insn, name)]
@@ -369,7 +364,7 @@ class _Reader:
 
     def is_as_it_was(self, name: str, fetched: Set[str]) -> bool:
         """Whether instruction *name* computes what it did, where it may read copies of what is *fetched*."""
-        copies = {name for insn in self.added for name in insn.assignee_var_names()} if fetched else set()
+        copies = {local for insn in self.added for local in insn.assignee_var_names()} if fetched else set()
         before, after = self.before.id_to_insn[name], self.after.id_to_insn[name]
         return changes.is_as_it_was(before, after, self.marks[name], self.reshaped, fetched, copies)
 
