@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import islpy as isl
 
@@ -48,7 +49,8 @@ class Access:
 
     *domain* holds the iterations that get there, counters in the order of *loops*; it is *exact*, or too large.  A
     subscript is None where it is no polynomial; an array that the program steps through from row to row has one
-    subscript, in row order.  *op* is the operator where the mention is part of an accumulation.
+    subscript, in row order.  *op* is the operator where the mention is part of an accumulation, *statement* the
+    number of the statement that it is part of, as `walk` counts.
     """
 
     variable: str
@@ -59,6 +61,7 @@ class Access:
     exact: bool
     place: Place
     op: str = ""
+    statement: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +76,46 @@ class Accesses:
     declared: Mapping[str, int]
 
 
-def accesses(region: Region) -> Accesses:
-    """The accesses of *region*."""
-    reader = _Reader(region)
+def accesses(region: Region, *, each: bool = False) -> Accesses:
+    """The accesses of *region*; *each* of them: of a local's first value, too, and those that are like earlier ones."""
+    reader = _Reader(region, each)
     reader.body(region.body, _Site((), reader.everything(()), True))
     found = (replace(access, domain=access.domain.intersect_params(reader.defined)) for access in reader.found)
     return Accesses(tuple(found), reader.parameters, reader.declared)
+
+
+def parameters(region: Region) -> dict[str, str]:
+    """The names that sets have for the scalars of *region* that may be in them."""
+    scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
+    return {param.name: f"p{number}" for number, param in enumerate(scalars)}
+
+
+def spelled(found: Any, parameters: Mapping[str, str]) -> tuple[str, bool]:
+    """A set or map of isl's as text, for any values of what is not in *parameters*; whether these do not matter."""
+    exact, param = True, isl.dim_type.param
+    for place in reversed(range(found.dim(param))):
+        if found.get_dim_name(param, place) not in parameters:
+            exact = exact and not found.involves_dims(param, place, 1)
+            found = found.project_out(param, place, 1)
+    names = [parameters[found.get_dim_name(param, place)] for place in range(found.dim(param))]
+    for form in ("_{}_", "{}"):  # in two steps: a region may have scalars p0 and p1 of its own
+        for place, name in enumerate(names):
+            found = found.set_dim_name(param, place, form.format(name))
+    return str(found), exact
 
 
 @dataclass(frozen=True, slots=True)
 class _Site:
     """Where a statement stands: the *loops* around it, the iterations that get there, whether these are *exact*.
 
-    *own* is the cell that the statement accumulates into.
+    *statement* is its number, *own* the cell that it accumulates into.
     """
 
     loops: tuple[For, ...]
     domain: isl.Set
     exact: bool
     own: Cell | None = None
+    statement: int = 0
 
     def within(self, domain: isl.Set, exact: bool) -> _Site:
         """This site, where only the iterations of *domain* get to."""
@@ -115,9 +139,9 @@ class _Reader:
     subscript is certainly out of bounds: C defines what the region does only for these.
     """
 
-    def __init__(self, region: Region) -> None:
+    def __init__(self, region: Region, each: bool) -> None:
         scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
-        self.parameters = {param.name: f"p{number}" for number, param in enumerate(scalars)}
+        self.parameters = parameters(region)
         self._natural = [self.parameters[p.name] for p in scalars if p.dtype == "bool" or not is_signed(p.dtype)]
         self.known = {name: _variable(name) for name in self.parameters}
         arrays = {param.name for param in region.params if param.kind in ("array", "cell")}
@@ -129,6 +153,8 @@ class _Reader:
         self.found: list[Access] = []
         self._seen: dict[object, isl.Set] = {}
         self.defined = self.everything(()).params()
+        self._each = each
+        self._numbers = {id(stmt): number for number, stmt in enumerate(walk(region.body))}
 
     # ----------------------------------------------------------------------------------------------------- sets
 
@@ -198,9 +224,7 @@ class _Reader:
             self._statement(stmt, site)
 
     def _statement(self, stmt: Stmt, site: _Site) -> None:
-        own = _accumulation(stmt)
-        if own is not None:
-            site = replace(site, own=own)
+        site = replace(site, statement=self._numbers[id(stmt)], own=_accumulation(stmt) or site.own)
         for expr in expressions(stmt):
             self._read(expr, site)
         match stmt:
@@ -211,6 +235,9 @@ class _Reader:
             case Declare(name=name, init=init):
                 self.declared[name] = len(site.loops)
                 self._shapes[name] = stmt.shape
+                if init is not None and self._each:
+                    at = stmt.place, "", site.statement
+                    self.found.append(Access(name, True, (), site.loops, site.domain, site.exact, *at))
                 if init is not None and not self._assigned[name]:
                     self._know(name, init)
             case If(cond=cond, then=then, other=other):
@@ -260,11 +287,12 @@ class _Reader:
             index = self._index(expr) if isinstance(expr, Load) else ()
             op = site.own.op if site.own and without_places(expr) == site.own.target else ""
             terms = tuple(part and frozenset(part.terms.items()) for part in index)
-            key = (name, writes, terms, op, site.exact, id(site.domain))
+            key = (name, writes, terms, op, site.exact, id(site.domain), self._each and site.statement)
             if key not in self._seen:  # one that is like another before it adds nothing
                 self._seen[key] = site.domain
                 domain = self._in_bounds(expr, site) if isinstance(expr, Load) else site.domain
-                self.found.append(Access(name, writes, index, site.loops, domain, site.exact, expr.place, op))
+                at = expr.place, op, site.statement
+                self.found.append(Access(name, writes, index, site.loops, domain, site.exact, *at))
 
     def _index(self, load: Load) -> tuple[Polynomial | None, ...]:
         index = tuple(polynomial(part, self.known) for part in load.index)

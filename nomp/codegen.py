@@ -18,7 +18,16 @@ import loopy as lp
 from islpy import dim_type
 from loopy.codegen.result import process_preambles
 from loopy.kernel.data import AddressSpace, ConcurrentTag
-from loopy.schedule import CallKernel, EnterLoop, LeaveLoop, get_insn_ids_for_block_at, linearize
+from loopy.schedule import (
+    Barrier,
+    CallKernel,
+    EnterLoop,
+    LeaveLoop,
+    ReturnFromKernel,
+    RunInstruction,
+    get_insn_ids_for_block_at,
+    linearize,
+)
 from loopy.schedule.tools import get_subkernel_arg_info
 from loopy.symbolic import condition_to_set
 from pymbolic import primitives as p
@@ -26,7 +35,7 @@ from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
 
 from nomp.arithmetic import Number, convert, evaluate, is_launch_expr
-from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Value
+from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Step, Value
 from nomp.loops import INDEX
 from nomp.lower.expressions import constant
 from nomp.lower.names import legal
@@ -70,10 +79,11 @@ def generate(
     sizes = [e for launch in launches for e in (*launch.grid, *launch.block)] + [s.size for s in scratch]
     used |= {node.name for size in sizes for node in walk_expr(size) if isinstance(node, Var)}
     kept = tuple(value for value in open_values if value.name in used)
+    local = (t.name for t in entry.temporary_variables.values() if t.address_space == AddressSpace.LOCAL)
+    shared = frozenset(original.get(name, name) for name in local)
     preambles = tuple(process_preambles(code.device_preambles))
-    text = code.device_code().removeprefix("".join(preambles))
-    nests = tuple(_nests(entry, original))
-    return DeviceSource(entry.name, dialect, text, kept, scratch, launches, nests, preambles=preambles)
+    text, steps = code.device_code().removeprefix("".join(preambles)), tuple(_steps(entry, original))
+    return DeviceSource(entry.name, dialect, text, kept, scratch, launches, steps, shared, preambles=preambles)
 
 
 def _refuse_lost_strides(entry: lp.LoopKernel) -> None:
@@ -204,15 +214,25 @@ def _global_temporaries(entry: lp.LoopKernel, original: Mapping[str, str]) -> It
             yield Scratch(original.get(name, name), str(temporary.dtype.numpy_dtype), size)
 
 
-def _nests(entry: lp.LoopKernel, original: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """Each sequential loop of a scheduled kernel, with those around it."""
-    around: list[str] = []
+def _steps(entry: lp.LoopKernel, original: Mapping[str, str]) -> Iterator[Step]:
+    """The code of a scheduled kernel."""
+    depth = 0
     for item in entry.linearization:
-        if isinstance(item, EnterLoop):
-            around.append(original.get(item.iname, item.iname))
-            yield tuple(around)
-        elif isinstance(item, LeaveLoop):
-            around.pop()
+        match item:
+            case EnterLoop(iname=iname):
+                depth += 1
+                yield "loop", original.get(iname, iname)
+            case LeaveLoop(iname=iname):
+                depth -= 1
+                yield "end", original.get(iname, iname)
+            case RunInstruction(insn_id=name):
+                yield "run", name
+            case Barrier(synchronization_kind="local", mem_kind=memory):
+                yield "barrier", "local" if memory == "local" else "group"
+            case ReturnFromKernel():
+                yield "barrier", "all"
+            case CallKernel() if depth:
+                raise CodegenError("a loop goes around what must be several kernels")
 
 
 def _launches(kernel: lp.TranslationUnit, scratch: set[str], original: Mapping[str, str]) -> Iterator[Launch]:

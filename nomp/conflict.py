@@ -39,21 +39,31 @@ class Conflict:
     """The pairs of iterations in which *first* and *second* mention the same element.
 
     Counter number *k* is called ``xk`` in the iteration of *first*, ``yk`` in that of *second*.  The outermost *still*
-    loops, which are around both, do not move; *order* says what else holds of the two.  *parameters* gives the names
-    that sets have for the region's scalars.  *exact*: whether *order* is, and then whether the pairs found are real.
+    loops, which are around both, do not move; *order* says what else holds of the two, in isl's text or as a relation
+    of the outermost counters.  *parameters* gives the names that sets have for the region's scalars.  *exact*: whether
+    *order* is, and then whether the pairs found are real.
     """
 
-    def __init__(self, first: Access, second: Access, still: int, order: str, parameters: Mapping[str, str],
+    def __init__(self, first: Access, second: Access, still: int, order: str | isl.Map, parameters: Mapping[str, str],
                  *, exact: bool = True) -> None:  # fmt: skip
         self.first, self.second, self.parameters = first, second, parameters
         self.exact = exact and first.exact and second.exact
         sides = [{loop.iname: f"{'x' if k < still else letter}{k}" for k, loop in enumerate(access.loops)}
                  | dict(parameters) for letter, access in (("x", first), ("y", second))]  # fmt: skip
         constraints = [f"x{k} = y{k}" for k in range(still)]
-        constraints.append(f"({order})")
+        if isinstance(order, str):
+            constraints.append(f"({order})")
         for one, two in zip(first.index, second.index, strict=True):
             constraints += self._equal(one, two, sides)
         self.pairs = isl.Map.from_domain_and_range(first.domain, second.domain) & self._map(constraints)
+        if not isinstance(order, str):
+            self.pairs &= self.padded(order)
+
+    def padded(self, order: isl.Map) -> isl.Map:
+        """*order*, a relation of some of the outermost counters, of all."""
+        for side, access in ((isl.dim_type.in_, self.first), (isl.dim_type.out, self.second)):
+            order = order.add_dims(side, len(access.loops) - order.dim(side))
+        return order
 
     def never(self) -> bool:
         """Whether there are no such pairs, whatever the parameters are."""
@@ -65,9 +75,7 @@ class Conflict:
 
     def witness(self, scalars: Mapping[str, Number] | None = None) -> Witness:
         """The smallest such pair that is found, with parameters for which it exists: *scalars*, if given."""
-        point = _smallest(self._given(scalars or {}))
-        size = point.space.dim(isl.dim_type.set)
-        numbers = [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(size)]
+        numbers = smallest(self._given(scalars or {}).wrap().flatten())
         count, middle = len(self.parameters), len(self.parameters) + len(self.first.loops)
         return Witness(
             _values(self.first.loops, numbers[count:middle]),
@@ -76,9 +84,7 @@ class Conflict:
         )
 
     def _given(self, scalars: Mapping[str, Number]) -> isl.Map:
-        known = [f"{text} = {int(scalars[name])}" for name, text in self.parameters.items() if name in scalars]
-        names = ", ".join(self.parameters.values())
-        return self.pairs.intersect_params(isl.Set(f"[{names}] -> {{ : {' and '.join(known) or 'true'} }}"))
+        return self.pairs.intersect_params(given(self.parameters, scalars))
 
     def _map(self, constraints: list[str]) -> isl.Map:
         left, right = (
@@ -120,13 +126,18 @@ def _values(loops: tuple[For, ...], numbers: list[int]) -> dict[str, int]:
     return {loop.iname: number for loop, number in zip(loops, numbers, strict=True)}
 
 
-def _smallest(conflicts: isl.Map) -> isl.Point:
-    """A point of *conflicts*, which is not empty: parameters first, small numbers in a small box.
+def given(parameters: Mapping[str, str], scalars: Mapping[str, Number]) -> isl.Set:
+    """That *parameters*, as sets call them, are what *scalars* says."""
+    known = [f"{text} = {int(scalars[name])}" for name, text in parameters.items() if name in scalars]
+    return isl.Set(f"[{', '.join(parameters.values())}] -> {{ : {' and '.join(known) or 'true'} }}")
+
+
+def smallest(points: isl.Set) -> list[int]:
+    """One of *points*, which are not none: its parameters first, small numbers in a small box.
 
     One coordinate after the other is made as small as it can be; isl's lexmin finds some sets empty that are not.
     """
-    count = conflicts.dim(isl.dim_type.param)
-    rest = conflicts.move_dims(isl.dim_type.in_, 0, isl.dim_type.param, 0, count).wrap().flatten()
+    rest = points.move_dims(isl.dim_type.set, 0, isl.dim_type.param, 0, points.dim(isl.dim_type.param))
     names = [f"v{k}" for k in range(rest.dim(isl.dim_type.set))]
 
     def where(constraint: str) -> isl.Set:
@@ -138,4 +149,5 @@ def _smallest(conflicts: isl.Map) -> isl.Point:
         lower = rest.dim_min_val(number)
         if lower.is_int() and not (less := where(f"{name} = {lower}")).is_empty():
             rest = less
-    return rest.sample_point()
+    point = rest.sample_point()
+    return [point.get_coordinate_val(isl.dim_type.set, k).to_python() for k in range(len(names))]

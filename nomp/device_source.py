@@ -7,10 +7,12 @@ are `region.Expr`, evaluated by `arithmetic.evaluate` with C's rules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from nomp import region
+from nomp.diagnostics import Span
 
 ArgumentKind = Literal["buffer", "value", "scratch"]
 
@@ -75,40 +77,82 @@ class Launch:
     block: tuple[region.Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A *loop* of the region, by its iname, whose iterations are divided among work items.
+Step = tuple[Literal["loop", "end", "run", "barrier"], str]
+"""A step of a kernel's code: a sequential loop begins (its iname) or ends, an instruction runs (its id), items wait.
 
-    Two iterations are different items' if one of the *coordinates* differs, each of them isl's text with ``{}`` for the
-    counter's value.  *exact*: they are then; else they may be.
-    """
+They wait for the others of their "group", of "local" memory there, or for "all": where one kernel ends, too.
+"""
 
-    loop: str
-    coordinates: tuple[str, ...]
-    exact: bool = True
+
+Blame = tuple[int, Span]
+"""A line of a script that changed something, with a number that grows from line to line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """How the iterations of the region's *loops* (inames, outermost first) follow each other, in the innermost body.
+class Placement:
+    """When and where instruction number *number* of the program runs, which carries out the region's *statement*.
 
-    *digits* decide, the first one first: each is a loop with isl's text, with ``{}`` for its counter's value, of
-    something that grows ("" where that is not known).
+    It stands in the body of *loops* (the region's, outermost first) and mentions *reads* and *writes*.  *path* leads to
+    it in the code: its place among its neighbours, the sequential loop that this is, its place in that loop, and so on.
+    *same* are those of *loops* that the script left as they were, *spread* those that tell its item (None if others
+    do).  *when* is isl's text: a relation from the counters of *loops* to group, item and time ("" if it is not known;
+    there may be more pairs than are real unless *exact*).  *lost* are iterations (sets of isl's) that the program runs
+    and the schedule does not, *extra* the other way round, and *again* those that it runs several times; *sure*:
+    whether these are real.  *cells* are for locals whose shape the script changed: from the counters to the new
+    subscripts (isl's text); *lanes* for those that have a copy for each iteration of a loop with an ``ilp`` tag.
+    *blame* is what changed it last.
     """
 
+    statement: int
+    number: int
+    instruction: str
     loops: tuple[str, ...]
-    digits: tuple[tuple[str, str], ...]
+    reads: frozenset[str]
+    writes: frozenset[str]
+    path: tuple[int | str, ...]
+    same: frozenset[str]
+    spread: frozenset[str] | None = None
+    when: str = ""
+    exact: bool = True
+    lost: str = ""
+    extra: str = ""
+    again: str = ""
+    sure: bool = True
+    cells: Mapping[str, str] = field(default_factory=dict)
+    lanes: Mapping[str, str] = field(default_factory=dict)
+    blame: Blame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What a script has made of a region.
+
+    *barriers* are kinds with the times (sets of isl's) at which items wait for each other.  The first *groups*
+    dimensions of these spaces tell groups apart, the next *items* the items of a group, the others are time.  *shared*
+    are the locals that a group shares; all others are an item's own.  *assumes* (isl's text) is what a script takes for
+    granted of the region's scalars.  *gone* are the statements of which scripts have removed instructions;
+    *unwaited* are locals of scripts with the scalars (sets of isl's, "" for unknown ones) for which the items of a
+    group use them without a barrier.  *complete*: whether scripts have changed nothing else than what is told here.
+    """
+
+    placements: tuple[Placement, ...] = ()
+    barriers: tuple[tuple[str, str], ...] = ()
+    groups: int = 0
+    items: int = 0
+    shared: frozenset[str] = frozenset()
+    assumes: str = ""
+    complete: bool = True
+    gone: Mapping[int, Blame | None] = field(default_factory=dict)
+    unwaited: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceSource:
     """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing.
 
-    *preambles* go before *text*, each once, if it is to be put together with others (`after`).
-
-    *nests* has the sequential loops of the kernels, each with those around it, by their inames.  *spreads* is what a
-    script's schedule runs in parallel, *orders* what it runs in another order than the program, *assumes* (isl's text)
-    what it takes for granted of the region's scalars, all to be checked for the values of each launch.
+    *steps* is the kernels' code, by the names that a script knows; *shared* are the locals in a group's memory.  If a
+    script made it, *schedule* is to be checked for the values of each launch.  *preambles* go before *text*, each once,
+    if it is to be put together with others (`after`).
     """
 
     name: str
@@ -117,11 +161,23 @@ class DeviceSource:
     values: tuple[Value, ...]
     scratch: tuple[Scratch, ...]
     launches: tuple[Launch, ...]
-    nests: tuple[tuple[str, ...], ...] = ()
-    spreads: tuple[Spread, ...] = ()
-    orders: tuple[Order, ...] = ()
-    assumes: str = ""
+    steps: tuple[Step, ...] = ()
+    shared: frozenset[str] = frozenset()
+    schedule: Schedule | None = None
     preambles: tuple[str, ...] = ()
+
+    @property
+    def nests(self) -> tuple[tuple[str, ...], ...]:
+        """Each sequential loop of the kernels, with those around it."""
+        around: list[str] = []
+        found = []
+        for kind, name in self.steps:
+            if kind == "loop":
+                around.append(name)
+                found.append(tuple(around))
+            elif kind == "end":
+                around.pop()
+        return tuple(found)
 
     def after(self, first: DeviceSource) -> DeviceSource:
         """*first*, then this: one source with the launches of both, whose values and arrays of one name are the same.

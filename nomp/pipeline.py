@@ -9,14 +9,14 @@ script's decisions depend on the device.  Called by the driver and by `runtime.k
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nomp import loops, reduction, schedule
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
-from nomp.device_source import DeviceSource, Scratch, Value, Variant
+from nomp.device_source import Blame, DeviceSource, Schedule, Scratch, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
 from nomp.region import Region
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from loopy import TranslationUnit
 
     from nomp.lower import Lowered
+    from nomp.marks import Marks
 
 
 _USUAL = Variant(no_wrap=True, apart=True)
@@ -61,18 +62,18 @@ def _compiled(
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
         return _default(region, device, jit, variant), script.unused(region)
-    from nomp import codegen, reordering
+    from nomp import codegen, priorities
 
-    lowered, kernel, warnings = _scripted(region, device, variant, settings)
-    if reduction.is_pure(region) and not codegen.is_parallel(kernel):
-        return _default(region, device, jit, variant), warnings
-    _refuse_races(region, kernel)
-    kernel, reordered = reordering.as_asked(lowered.kernel, kernel)
-    source = _generate(region, kernel, lowered.values, jit, device)
-    if reordered and (loop := reordering.in_pieces(region, kernel, source.nests)):
+    made = _scripted(region, device, variant, settings)
+    if reduction.is_pure(region) and not codegen.is_parallel(made.kernel):
+        return _default(region, device, jit, variant), made.warnings
+    _refuse_races(region, made.kernel)
+    kernel, reordered = priorities.as_asked(made.lowered.kernel, made.kernel, made.marks)
+    source = _generate(region, kernel, made.lowered.values, jit, device)
+    if reordered and (loop := priorities.in_pieces(source.nests, made.marks)):
         raise _codegen_error(region, f"its priorities cut loop '{loop}' into pieces")
-    source, doubts = _judged(region, lowered.kernel, kernel, source, variant.wraps, settings)
-    return source, (*warnings, *doubts)
+    source, doubts = _judged(region, made, source, variant.wraps, settings)
+    return source, (*made.warnings, *doubts)
 
 
 def emit_loopy(region: Region, dialect: str = "opencl") -> str:
@@ -88,16 +89,30 @@ def emit_source(region: Region, device: DeviceInfo, settings: Settings) -> tuple
     return source.text, diagnostics
 
 
-def _scripted(
-    region: Region, device: DeviceInfo, variant: Variant, settings: Settings
-) -> tuple[Lowered, TranslationUnit, tuple[Diagnostic, ...]]:
-    """The kernel that *region*'s scripts are given, the one that they make of it, and their warnings."""
-    from nomp import script
+@dataclass(frozen=True, slots=True)
+class _Scripted:
+    """The *lowered* region, the *kernel* that its scripts made of it, and what loops became in it.
+
+    *blames* is what in scripts changed instructions.
+    """
+
+    lowered: Lowered
+    kernel: TranslationUnit
+    marks: Marks
+    blames: Mapping[str, Blame]
+    warnings: tuple[Diagnostic, ...]
+
+
+def _scripted(region: Region, device: DeviceInfo, variant: Variant, settings: Settings) -> _Scripted:
+    """What *region*'s scripts make of it."""
+    from nomp import marks, script
     from nomp.lower import lower
 
     lowered = lower(region, variant, device.dialect, for_script=True)
-    kernel, warnings = script.apply(lowered.kernel, region, device.context(), settings)
-    return lowered, kernel, tuple(warnings)
+    given = marks.marked(lowered)
+    kernel, warnings, versions = script.apply(given, region, device.context(), settings)
+    blames = marks.changed_by(given, versions) if settings.legality != "off" else {}
+    return _Scripted(lowered, *marks.unmarked(lowered, kernel), blames, warnings)
 
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -195,23 +210,21 @@ def _codegen_error(region: Region, message: str) -> NompError:
 
 
 def _judged(
-    region: Region, before: TranslationUnit, kernel: TranslationUnit, source: DeviceSource, wraps: bool,
-    settings: Settings,
-) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:  # fmt: skip
+    region: Region, made: _Scripted, source: DeviceSource, wraps: bool, settings: Settings
+) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
     """*source* with what launches are to check of its schedule, and a warning where they will not be able to."""
     if settings.legality == "off":
         return source, ()
-    from nomp import legality, reordering
+    from nomp import execution, legality
+    from nomp.accesses import parameters
 
-    spreads = None if wraps else legality.spread(region, before, kernel)
-    orders = None if wraps else reordering.orders(region, kernel, source.nests)
-    if spreads is None or orders is None:
-        doubt = legality.unknown(region)
-    else:
-        doubt = legality.Watch(region, spreads, orders).unproven()
-    assumes = _assumed(region, before, kernel)
-    source = replace(source, spreads=spreads or (), orders=orders or (), assumes=assumes)
-    return source, (doubt,) if doubt else ()
+    assumes, schedule = _assumed(region, made.lowered.kernel, made.kernel), Schedule(complete=False)
+    if not wraps:
+        given = made.lowered, made.kernel, made.marks
+        schedule = execution.scheduled(*given, source, parameters(region), made.blames)
+    schedule = replace(schedule, assumes=assumes)
+    doubt = legality.Watch(region, schedule).unproven()
+    return replace(source, schedule=schedule), (doubt,) if doubt else ()
 
 
 def _assumed(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> str:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nomp import script_lines
 from nomp.config import Settings
 from nomp.diagnostics import (
     Diagnostic,
@@ -35,6 +36,9 @@ from nomp.diagnostics import (
 )
 from nomp.region import INDEPENDENT, NOWHERE, Region
 from nomp.script_files import folders, known, load, locate, owns, source_of
+
+Version = tuple[Span, Any]
+"""A kernel with the line of a script that made it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +83,17 @@ def unused(region: Region) -> tuple[Diagnostic, ...]:
 
 def apply(
     kernel: Any, region: Region, context: Mapping[str, str | int], settings: Settings
-) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """*kernel* (a loopy TranslationUnit) after the annotations and transforms of *region*, and warnings.
+) -> tuple[Any, tuple[Diagnostic, ...], tuple[Version, ...]]:
+    """*kernel* (a loopy TranslationUnit) after the annotations and transforms of *region*, warnings, all that it was.
 
     *context* is the device's (`DeviceInfo.context`).  Raises `NompError` N301 to N306.
     """
     warnings: list[Diagnostic] = []
+    versions: list[Version] = []
     shared: dict[str, Any] = {**context, "region::annotations": region.clauses.annotations}
     for call in _calls(region, settings):
-        kernel = _run(call, kernel, shared, region, settings, warnings)
-    return kernel, tuple(warnings)
+        kernel = _run(call, kernel, shared, region, settings, warnings, versions)
+    return kernel, tuple(warnings), tuple(versions)
 
 
 def _words(region: Region) -> list[tuple[str, str]]:
@@ -105,8 +110,9 @@ def _calls(region: Region, settings: Settings) -> Iterator[Call]:
 
 
 def _run(
-    call: Call, kernel: Any, context: Mapping[str, Any], region: Region, settings: Settings, warnings: list[Diagnostic]
-) -> Any:
+    call: Call, kernel: Any, context: Mapping[str, Any], region: Region, settings: Settings, warnings: list[Diagnostic],
+    versions: list[Version],
+) -> Any:  # fmt: skip
     """What *call* makes of *kernel*."""
     place = locate(call.module, region.file, settings)
     if place is None:
@@ -117,10 +123,13 @@ def _run(
     if not callable(function):
         raise NompError((_no_function(call, place, vars(script.module)),))
     _refuse_wrong_arguments(call, function, kernel, context)
-    with _blamed(call, place, "N304", f"'{call.module}.{call.function}' failed", settings), script.importable():
+    followed = script_lines.followed(lambda file: owns(place, file), kernel)
+    failed = f"'{call.module}.{call.function}' failed"
+    with _blamed(call, place, "N304", failed, settings), script.importable(), followed as made:
         result = function(kernel, *call.before, context, **call.keywords)
     if not isinstance(result, type(kernel)):
         raise _wrong_result(call, function, kernel, result)
+    versions += [(_line_span(line), version) for line, version in made]
     if result is kernel or result == kernel:
         warnings.append(_did_nothing(call, function))
     return result
@@ -176,6 +185,11 @@ def _frame_span(frame: traceback.FrameSummary) -> Span:
         if frame.end_lineno == line:
             end = len(text.encode()[: frame.end_colno].decode(errors="replace"))
     return Span(frame.filename, line, begin + 1, max(1, end - begin))
+
+
+def _line_span(line: script_lines.Line) -> Span:
+    _refresh(line[0])
+    return script_lines.span(line)
 
 
 def _refresh(file: str) -> None:

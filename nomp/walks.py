@@ -93,6 +93,11 @@ def expressions(stmt: Stmt) -> tuple[Expr, ...]:
     return ()
 
 
+def place_of(stmt: Stmt) -> Place:
+    """Where *stmt* is in the source."""
+    return stmt.target.place if isinstance(stmt, Assign) else stmt.place
+
+
 def mentioned(stmt: Stmt) -> tuple[Expr, ...]:
     """The expressions of *stmt* itself, and the variable or element that it writes."""
     return (*expressions(stmt), stmt.target) if isinstance(stmt, Assign) else expressions(stmt)

@@ -8,6 +8,7 @@ Called by `pipeline`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from nomp.lower.names import entry_name
 from nomp.lower.statements import lower_body
 from nomp.lower.target import target_for
 from nomp.region import Assign, Binary, Cast, Expr, For, Region, Var
+from nomp.walks import walk
 
 LANGUAGE = (2018, 2)
 _LOOPY_REDUCTIONS = {"+": "sum", "*": "product", "min": "min", "max": "max"}
@@ -31,10 +33,16 @@ _LOOPY_REDUCTIONS = {"+": "sum", "*": "product", "min": "min", "max": "max"}
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A lowered region: *kernel* for loopy, *values* for the launcher."""
+    """A lowered region: *kernel* for loopy, *values* for the launcher.
+
+    *counters* has the value of each loop's counter in terms of inames, outer loops first; *statements* says which
+    statement of the region, counted as `walks.walk` does, an instruction carries out.
+    """
 
     kernel: lp.TranslationUnit
     values: tuple[Value, ...]
+    counters: Mapping[str, Any]
+    statements: Mapping[str, int]
 
 
 def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = False) -> Lowered:
@@ -51,7 +59,9 @@ def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = 
         _reduce(builder, *simple)
     else:
         lower_body(builder, region.body, Context())
-    return Lowered(_make(builder), tuple(builder.values))
+    loops = (stmt.iname for stmt in walk(region.body) if isinstance(stmt, For))
+    counters = {iname: builder.names[iname].plain for iname in loops if iname in builder.names}
+    return Lowered(_make(builder), tuple(builder.values), counters, builder.statements)
 
 
 def show(kernel: lp.TranslationUnit) -> str:
@@ -107,4 +117,4 @@ def _reduce(builder: Builder, loop: For, cell: Var, op: str, own: Expr, term: Ex
     spelled: Any = LoopyReduction(_LOOPY_REDUCTIONS[op], (loop.iname,), builder.spell.value(term))
     before = builder.spell.value(own)
     total = p.Sum((before, spelled)) if op == "+" else p.Product((before, spelled))
-    builder.assign(builder.names[cell.name].plain, total, Context())
+    builder.assign(builder.names[cell.name].plain, total, Context(statement=1))

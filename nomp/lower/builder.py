@@ -24,7 +24,7 @@ from nomp.loops import INDEX, Header, header
 from nomp.lower.expressions import Name, Speller, constant
 from nomp.lower.target import loopy_dtype
 from nomp.region import Expr, For, Param, Region, Var
-from nomp.walks import Names, names, walk_expr
+from nomp.walks import Names, names, walk, walk_expr
 
 _MEMORY = "*"
 """Stands for all arrays at once where they may overlap; no C name is like it."""
@@ -36,7 +36,7 @@ class Context:
 
     *within*: the inames around it, *anchor* the innermost of them whose bounds depend on others.  *guard*: the
     predicates on it.  *bounds*: the device scalars that the domains need.  *leave* are the flags that ``break`` clears,
-    *skip* those that ``continue`` clears.
+    *skip* those that ``continue`` clears.  *statement*: its number in the region, as `walks.walk` counts.
     """
 
     within: tuple[str, ...] = ()
@@ -45,6 +45,7 @@ class Context:
     bounds: frozenset[str] = frozenset()
     leave: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
+    statement: int = 0
 
     def unguarded(self) -> Context:
         """The same place without its predicates."""
@@ -69,7 +70,8 @@ class Builder:
     """The kernel so far.
 
     *scripted*: a script may work on its loops.  *forms*, *stable* and *wide* are those of `affine.Scope`, *names* that
-    of `Speller`; *data* are the arrays and locals, *shapes* their extents, *offsets* where arrays start.
+    of `Speller`; *data* are the arrays and locals, *shapes* their extents, *offsets* where arrays start.  *statements*
+    says which statement of the region an instruction carries out, *numbered* has their numbers by their identity.
     """
 
     region: Region
@@ -92,6 +94,8 @@ class Builder:
     shapes: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     offsets: dict[str, Any] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
+    statements: dict[str, int] = field(default_factory=dict)
+    numbered: dict[int, int] = field(default_factory=dict)
 
     @property
     def spell(self) -> Speller:
@@ -118,6 +122,7 @@ class Builder:
     def parameters(self) -> None:
         """Declare the region's parameters; scalars first, because extents are made of them."""
         self.taken = names(self.region)
+        self.numbered = {id(stmt): number for number, stmt in enumerate(walk(self.region.body))}
         for param in self.region.params:
             if param.kind == "scalar":
                 self._scalar(param)
@@ -169,6 +174,7 @@ class Builder:
         self.numbers[name] += 1
         after = frozenset(earlier.instruction for earlier in self.accesses if earlier.conflicts(access))
         self.accesses.append(access)
+        self.statements[access.instruction] = context.statement
         return {
             "id": access.instruction,
             "predicates": context.guard,

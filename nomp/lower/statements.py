@@ -45,6 +45,7 @@ _FALSE, _TRUE = constant(0, "int32"), constant(1, "int32")
 def lower_body(builder: Builder, stmts: Iterable[Stmt], context: Context) -> None:
     """Lower *stmts* in order."""
     for stmt in stmts:
+        context = replace(context, statement=builder.numbered[id(stmt)])
         match stmt:
             case Assign(target=target, value=value):
                 builder.assign(_target(builder, target, context), builder.spell.value(value), context)

@@ -369,11 +369,11 @@ class Kernel:
 
 def _watch(region: Region, source: DeviceSource) -> Watch | None:
     """What to look at before launches of *source*, if a script scheduled it."""
-    if not (source.spreads or source.orders or source.assumes):
+    if source.schedule is None:
         return None
     from nomp.legality import Watch  # only scripts need it
 
-    return Watch(region, source.spreads, source.orders, source.assumes)
+    return Watch(region, source.schedule)
 
 
 def _shown(param: Param) -> str:

@@ -11,11 +11,9 @@ from random import Random
 import loopy as lp
 import nests
 import pytest
-from test_legality import lowered, region_of
+from schedules import Script, judged, made, region_of
 
-from nomp import codegen, reordering
 from nomp.device_source import DeviceSource
-from nomp.legality import Watch, spread
 from nomp.loops import signed_step
 from nomp.region import Const, For, Region, Stmt
 
@@ -30,37 +28,28 @@ def chains(body: tuple[Stmt, ...], around: Chain = ()) -> Iterator[Chain]:
             yield from chains(stmt.body, (*around, stmt))
 
 
-def made(region: Region, kernel: lp.TranslationUnit) -> tuple[DeviceSource, Watch] | None:
-    """What `pipeline` makes of a script's *kernel*; None if loopy cannot schedule it, or only in pieces."""
-    asked, reordered = reordering.as_asked(lowered(region), kernel)
-    try:
-        source = codegen.generate(asked, (), {}, "opencl")
-    except codegen.CodegenError:
-        return None
-    if reordered and reordering.in_pieces(region, asked, source.nests):
-        return None
-    spreads, orders = spread(region, lowered(region), asked), reordering.orders(region, asked, source.nests)
-    assert spreads is not None and orders is not None
-    return source, Watch(region, spreads, orders)
-
-
 # -------------------------------------------------------------------------------------------------------- random ones
 
 
-def shuffled(region: Region, random: Random) -> tuple[lp.TranslationUnit, dict[str, int]]:
-    """Loops split and put in a random order, and the sizes by which they are split."""
-    kernel, sizes = lowered(region), dict[str, int]()
+def shuffled(region: Region, random: Random) -> tuple[Script, dict[str, int]]:
+    """A script that splits loops and puts them in a random order, and the sizes by which it splits them."""
+    sizes = dict[str, int]()
     chain = random.choice([chain for chain in chains(region.body) if len(chain) > 1])
     inames = []
     for loop in chain:
         if signed_step(loop) == Const(1, "int64") and random.random() < 0.4:
             sizes[loop.iname] = random.choice([2, 3])
-            kernel = lp.split_iname(kernel, loop.iname, sizes[loop.iname])
             inames += [f"{loop.iname}_outer", f"{loop.iname}_inner"]
         else:
             inames.append(loop.iname)
     random.shuffle(inames)
-    return lp.prioritize_loops(kernel, inames), sizes
+
+    def script(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+        for name, size in sizes.items():
+            kernel = lp.split_iname(kernel, name, size)
+        return lp.prioritize_loops(kernel, inames)
+
+    return script, sizes
 
 
 def when(
@@ -105,8 +94,8 @@ def test_random_orders_against_enumeration() -> None:
         region = nests.nest(seed)
         if not any(len(chain) > 1 for chain in chains(region.body)):
             continue
-        kernel, sizes = shuffled(region, Random(seed))
-        found = made(region, kernel)
+        script, sizes = shuffled(region, Random(seed))
+        found = made(region, script)
         answers["nests" if found else "refused by loopy"] += 1
         if found is None:
             continue
@@ -125,6 +114,7 @@ def test_random_orders_against_enumeration() -> None:
 
 # ------------------------------------------------------------------------------------------------------- typical ones
 
+SCALARS = {"n": 9, "m": 8, "off": 0}
 NEST = "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) "
 
 
@@ -146,19 +136,21 @@ NEST = "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) "
 )
 def test_typical_interchanges(loop: str, order: str, code: str | None, tmp_path: Path) -> None:
     region = region_of(tmp_path, loop)
-    found = made(region, lp.prioritize_loops(lowered(region), order))
-    assert found is not None
-    wrong = found[1].refusal({"n": 9, "m": 8, "off": 0}) or found[1].unproven()
+    wrong = judged(region, lambda kernel: lp.prioritize_loops(kernel, order), SCALARS)
     assert (wrong and wrong.code) == code
+
+
+def tiles(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    kernel = lp.split_iname(lp.split_iname(kernel, "i", 4), "j", 4)
+    return lp.prioritize_loops(kernel, "i_outer, j_outer, i_inner, j_inner")
 
 
 def test_tiles(tmp_path: Path) -> None:
     for source, code in (("j", None), ("j + 1", "N403")):
         region = region_of(tmp_path, f"{NEST} a[i * 9 + j] = a[(i - 1) * 9 + {source}];")
-        kernel = lp.split_iname(lp.split_iname(lowered(region), "i", 4), "j", 4)
-        found = made(region, lp.prioritize_loops(kernel, "i_outer, j_outer, i_inner, j_inner"))
+        found = made(region, tiles)
         assert found is not None and ("i_outer", "j_outer", "i_inner", "j_inner") in found[0].nests
-        wrong = found[1].refusal({"n": 9, "m": 8, "off": 0})
+        wrong = found[1].refusal(SCALARS)
         assert (wrong and wrong.code) == code
 
 
@@ -166,26 +158,24 @@ def test_a_scalar_that_outlives_an_iteration(tmp_path: Path) -> None:
     """What is declared around a loop keeps that loop where it is, whatever the arrays allow; loopy sees to that."""
     loop = "for (int i = 0; i < n; i++) { double t = 0; for (int j = 0; j < m; j++) { t += b[j]; q[i][j] = t; } }"
     region = region_of(tmp_path, loop)
-    found = made(region, lp.prioritize_loops(lowered(region), "j, i"))
+    found = made(region, lambda kernel: lp.prioritize_loops(kernel, "j, i"))
     assert found is None or ("i", "j") in found[0].nests
 
 
 def test_a_loop_that_runs_backwards(tmp_path: Path) -> None:
     for text, code in (("a[i] = a[i - 1];", "N403"), ("a[i] = b[i];", None)):
         region = region_of(tmp_path, f"for (int i = 1; i < n; i++) {text}")
-        found = made(region, lp.affine_map_inames(lowered(region), "i", "back", "back + i = 99"))
-        assert found is not None
-        wrong = found[1].refusal({"n": 9, "m": 8, "off": 0})
+        wrong = judged(region, lambda knl: lp.affine_map_inames(knl, "i", "back", "back + i = 99"), SCALARS)
         assert (wrong and wrong.code) == code
 
 
 def test_the_message(tmp_path: Path) -> None:
     region = region_of(tmp_path, NEST + "\n  a[i * 9 + j] = a[(i - 1) * 9 + j + 1];")
-    found = made(region, lp.prioritize_loops(lowered(region), "j, i"))
+    found = made(region, lambda kernel: lp.prioritize_loops(kernel, "j, i"))
     assert found is not None
-    wrong = found[1].refusal({"n": 9, "m": 8, "off": 0})
+    wrong = found[1].refusal(SCALARS)
     assert wrong is not None
     assert wrong.message == (
-        "iterations i = 2, j = 0 and i = 1, j = 1 of kernel '_nomp_kernel_l2' do not run in the program's order, and "
+        "iterations i = 1, j = 1 and i = 2, j = 0 of kernel '_nomp_kernel_l2' do not run in the program's order, and "
         "both touch one element of 'a' (where n = 9, m = 8)"
     )

@@ -52,7 +52,8 @@ class Project:
         return Region("k", source, 1, (), (), Clauses(scripts, annotations))
 
     def apply(self, *scripts: Script, settings: Settings | None = None, **more: Any) -> Any:
-        return script.apply(Kernel(), self.region(*scripts, **more), CONTEXT, settings or Settings())
+        region = self.region(*scripts, **more)
+        return script.apply(Kernel(), region, CONTEXT, settings or Settings())[:2]
 
     def shown(self, problem: object) -> str:
         return str(problem).replace(str(self.folder), "PROJECT")
@@ -285,3 +286,17 @@ def test_what_is_missing_is_found_without_running_the_script(
 def test_what_cannot_be_told_is_not_reported(project: Project, text: str) -> None:
     project.write("app/tile.py", text)
     assert script.missing(project.region(call()), Settings()) == ()
+
+
+def test_the_lines_that_make_a_kernel(project: Project) -> None:
+    step = "def step(knl, n):\n    return type(knl)((*knl.steps, n))\n\n\n"
+    body = "    knl = step(knl, 1)\n    new = step(\n        knl, 2)\n    return step(new, 3)\n"
+    project.write("app/tile.py", f"{step}def rows(knl, context):\n{body}")
+    _, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
+    assert [(span.line, kernel.steps) for span, kernel in versions] == [(2, (1,)), (2, (1, 2)), (2, (1, 2, 3))]
+
+
+def test_a_line_that_calls_somebody_else(project: Project) -> None:
+    project.write("app/tile.py", "import copy\n\n\ndef rows(knl, context):\n    knl = copy.copy(knl)\n    return knl\n")
+    _, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
+    assert [(span.line, span.column, span.length) for span, _ in versions] == [(5, 5, 20)]

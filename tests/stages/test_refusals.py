@@ -23,6 +23,9 @@ def strips(knl, context):
     return lp.split_iname(knl, "i", 4)
 def renamed(knl, context):
     return lp.tag_inames(lp.rename_iname(knl, "i", "row"), {"row": "g.0"})
+def doubled(knl, context):
+    entry = knl.default_entrypoint
+    return knl.with_kernel(entry.copy(instructions=[i.copy(expression=2 * i.expression) for i in entry.instructions]))
 def twice(knl, context):
     return lp.tag_inames(knl, {"i": "l.0", "j": "l.0"})
 """
@@ -363,18 +366,23 @@ def test_a_schedule_that_is_not_proven(tmp_path: Path, monkeypatch: pytest.Monke
         "scatter.c:4:5: note: written here\n"
         "    4 |     to[where[i]] = i;\n"
         "      |     ^~~~~~~~~~~~\n"
+        f"{tmp_path}/script.py:3:5: note: last changed by this line of the script\n"
+        '    3 |     return lp.tag_inames(knl, {"i": "g.0"})\n'
+        "      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
         'help: if they do touch different elements, say so: annotate("independent", "i") for the loop over i'
     )
 
 
 def test_loops_that_a_script_changed_beyond_recognition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = INDIRECT.replace("spread", "renamed").replace("to[where[i]]", "to[i]")
-    _, (warning,) = compiled(tmp_path, monkeypatch, "renamed.c", text)
+    assert compiled(tmp_path, monkeypatch, "renamed.c", text)[1] == ()
+    text = text.replace("renamed", "doubled")
+    _, (warning,) = compiled(tmp_path, monkeypatch, "doubled.c", text)
     assert warning.message == (
-        "cannot tell which iterations of kernel '_nomp_kernel_l2' the script runs at the same time"
+        "cannot tell what the script has made of the statements of kernel '_nomp_kernel_l2'"
     )
     assert warning.help == 'if all its loops are independent, say so: annotate("independent", "i") for each'
-    vouched = text.replace('"renamed")', '"renamed") annotate("independent", "i")')
+    vouched = text.replace('"doubled")', '"doubled") annotate("independent", "i")')
     assert compiled(tmp_path, monkeypatch, "vouched.c", vouched)[1] == ()
 
 
@@ -411,6 +419,9 @@ int main(int argc, char **argv) {
         "wrong.c:5:5: note: written here\n"
         "    5 |     a[i] = a[i + by] / 2;\n"
         "      |     ^~~~\n"
+        "script.py:3:5: note: last changed by this line of the script\n"
+        '    3 |     return lp.tag_inames(knl, {{"i": "g.0"}})\n'
+        "      |     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
         "help: leave a loop sequential that carries this dependence; 'nomp check' says which may run in parallel\n"
     )
     refused = commands.run("./wrong")
