@@ -29,8 +29,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import c_loops
-from c_loops import Loop
+import annotate
+from annotate import Loop
 
 TRACE = Path(__file__).with_name("trace.c")
 SEEN = ("independent", "accumulates", "conflict")
@@ -102,7 +102,7 @@ def _sources(path: Path) -> list[Path]:
 def judge(source: Path) -> list[Judged]:
     """The loops of *source* that are annotated, and those in them, with what the run and `nomp check` say."""
     text = source.read_text(encoding="utf-8", errors="replace")
-    found = c_loops.loops(text)
+    found = annotate.loops(text)
     roots = _kernels(text, found) if source.name == "tsvc.c" else _worksharing(text, found)
     wanted = [loop for loop in found if _root(loop, found, roots) is not None]
     if not wanted:
@@ -201,12 +201,12 @@ def _traced(text: str, found: list[Loop]) -> str:
         "extern void trace_variable(void *, __SIZE_TYPE__, int, int), trace_global(void *, __SIZE_TYPE__, int, int);\n"
     )
     constructor = f"\n__attribute__((constructor)) static void trace_globals(void) {{ {start} }}\n"
-    return prototypes + c_loops.inserted(text, additions) + constructor
+    return prototypes + annotate.inserted(text, additions) + constructor
 
 
 def _variables(text: str, found: list[Loop]) -> Iterator[tuple[int, str, bool]]:
     """For each scalar that is declared, and each array in a loop: where, a call that tells of it, is it global."""
-    plain = c_loops.blank(text)
+    plain = annotate.blank(text)
     for match in _DECLARATION.finditer(plain):
         level = plain.count("{", 0, match.start()) - plain.count("}", 0, match.start())
         in_loop = any(loop.body <= match.start() < loop.end for loop in found)
@@ -236,7 +236,7 @@ def _check(
 ) -> None:
     """Ask `nomp check` for the verdicts on the loops of *judged*."""
     annotated = folder / f"annotated_{source.name}"
-    annotated.write_text(c_loops.inserted(text, [(r.start, "\n#pragma nomp for\n") for r in roots]), encoding="utf-8")
+    annotated.write_text(annotate.inserted(text, [(r.start, "\n#pragma nomp for\n") for r in roots]), encoding="utf-8")
     before = {loop.number: loop.line + 2 * sum(root.start <= loop.start for root in roots) for loop in found}
     by_line = {before[number]: loop for number, loop in judged.items()}
     command = [sys.executable, "-m", "nomp.driver", "check", "--format", "json", *_includes(source), str(annotated)]

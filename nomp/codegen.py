@@ -125,11 +125,16 @@ def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
     return kernel.with_kernel(entry.copy(loop_priority=frozenset(k for k in kept if len(k) > 1)))
 
 
-def without_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
-    """*kernel* without barriers: its items are known not to meet, and loopy need not look at each pair of accesses."""
+def each_by_itself(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    """*kernel* for items that are known not to meet: each has locals of its own, and nothing waits.
+
+    So loopy need not look at each pair of accesses.
+    """
     entry = kernel.default_entrypoint
     ids = frozenset((insn.id, "any") for insn in entry.instructions)
-    return kernel.with_kernel(entry.copy(instructions=[insn.copy(no_sync_with=ids) for insn in entry.instructions]))
+    instructions = [insn.copy(no_sync_with=ids) for insn in entry.instructions]
+    own = {name: t.copy(address_space=AddressSpace.PRIVATE) for name, t in entry.temporary_variables.items()}
+    return kernel.with_kernel(entry.copy(instructions=instructions, temporary_variables=own))
 
 
 def _without_needless_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:

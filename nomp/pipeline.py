@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nomp import loops, reduction, schedule
 from nomp.arithmetic import Number
@@ -19,8 +19,9 @@ from nomp.config import Settings
 from nomp.device_source import Blame, DeviceSource, Schedule, Scratch, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.reduction import Stages
-from nomp.region import Region
+from nomp.region import Expr, Region, Var
 from nomp.schedule import Part
+from nomp.walks import rewritten
 
 if TYPE_CHECKING:
     from loopy import TranslationUnit
@@ -151,7 +152,7 @@ def _items(device: DeviceInfo) -> int:
 def _shared(
     parts: Iterable[Part], device: DeviceInfo, jit: Mapping[str, Number], variant: Variant
 ) -> DeviceSource | None:
-    """Each share of a part a group of one item; None where loopy cannot do it."""
+    """The parts, each on its grid; None where loopy cannot do it."""
     import loopy as lp
 
     from nomp import codegen
@@ -160,10 +161,10 @@ def _shared(
     whole: DeviceSource | None = None
     for part in parts:
         lowered = lower(part.region, variant, device.dialect)
-        values = tuple(replace(v, expr=part.derived.get(v.name, v.expr)) for v in lowered.values)
+        values = _values(lowered, part.derived)
         kernel = lowered.kernel
-        if part.parallel:
-            kernel = codegen.without_barriers(lp.tag_inames(kernel, {part.parallel: "g.0"}))
+        if part.axes:
+            kernel = codegen.each_by_itself(lp.tag_inames(kernel, dict(part.axes)))
         try:
             source = codegen.generate(kernel, values, jit, device.dialect)
         except codegen.CodegenError:
@@ -172,13 +173,22 @@ def _shared(
     return whole
 
 
+def _values(lowered: Lowered, derived: Mapping[str, Expr]) -> tuple[Value, ...]:
+    """The kernel's values in terms of the region's own scalars: *derived* says what its extra ones are."""
+
+    def defined(node: Any) -> Any:
+        return derived.get(node.name, node) if isinstance(node, Var) else node
+
+    return tuple(replace(value, expr=rewritten(value.expr, defined)) for value in lowered.values)
+
+
 def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
     import loopy as lp
 
     from nomp.lower import lower
 
     accumulate = lower(stages.accumulate, variant, device.dialect)
-    values = tuple(replace(v, expr=stages.derived.get(v.name, v.expr)) for v in accumulate.values)
+    values = _values(accumulate, stages.derived)
     parallel = lp.tag_inames(accumulate.kernel, {stages.parallel: "g.0"})
     combine = lower(stages.combine, variant, device.dialect)
     first = _generate(stages.accumulate, parallel, values, jit, device, stages.scratch)

@@ -1,7 +1,7 @@
 """The default schedule of a region without a script: the iterations of its loop are divided among work items.
 
-In: a region, which is one loop.  Out: `Part`s to run one after the other, with loops over items around, each of which
-runs a contiguous share of the iterations in order:
+In: a region, which is one loop.  Out: `Part`s to run one after the other, with loops over groups and items around.  On
+a GPU an item has one iteration at a time (`gpu_schedule`), on a CPU a contiguous share of them (`cpu_schedule`):
 
     for (i = a; i < b; i++) body     for (item = 0; item < items; item++)
                                        for (i = a + item*share; i < min(a + (item+1)*share, b); i++) body
@@ -15,9 +15,10 @@ are independent then.  Called by `pipeline`; `reduction` shares out iterations i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
-from nomp import cpu_schedule, jumps
+from nomp import cpu_schedule, gpu_schedule, jumps
 from nomp.arithmetic import cast, is_launch_expr
 from nomp.frontend import private
 from nomp.interleave import Unique, can_enter, named_in
@@ -33,11 +34,11 @@ MOST_PIECES = 16
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A *region* whose loop *parallel*, if there is one, is over items; *derived* defines its extra scalars."""
+    """A *region* with *axes* for its loops over groups and items; *derived* defines its extra scalars."""
 
     region: Region
-    parallel: str | None
-    derived: Mapping[str, Expr]
+    axes: Mapping[str, str] = field(default_factory=dict)
+    derived: Mapping[str, Expr] = field(default_factory=dict)
 
 
 def divided_loops(region: Region) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ def divided_loops(region: Region) -> tuple[str, ...]:
 
 
 def parts(region: Region, most: int, cpu: bool = False) -> tuple[Part, ...]:
-    """*region* for up to *most* items, () where nothing in it is parallel.  *cpu*: an item's loops suit a CPU."""
+    """*region* on a grid, () where nothing in it is parallel.  *cpu*: for a CPU, on up to *most* items."""
     unique = names(region).unique
     return tuple(_made(piece, most, unique, number, cpu) for number, piece in enumerate(_pieces(region)))
 
@@ -150,22 +151,26 @@ def _made(region: Region, most: int, unique: Unique, number: int, cpu: bool) -> 
     assert isinstance(loop, For)
     region = replace(region, name=f"{region.name}_{number}" if number else region.name)
     if not _is_parallel(region):
-        return Part(region, None, {})
-    light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
-    count = Binary("min", Const(most, INDEX), _quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
-    items = Var(unique("_items"), INDEX)
+        return Part(region)
+    proofs = _proofs(region)
     if cpu:
-        proofs = _proofs(region)
-        grain = cpu_schedule.together(loop, proofs)
-        everyone, derived = divided(
-            loop, items, count, unique, lambda item, share: cpu_schedule.arranged(share, proofs, unique), grain
-        )
+        everyone, derived = _shares(loop, most, proofs, unique)
+        axes = {everyone.iname: "g.0"}
     else:
-        everyone, derived = divided(loop, items, count, unique, lambda item, share: (share,))
-    derived[items.name] = count
+        everyone, derived, axes = gpu_schedule.spread(loop, proofs.parallel, partial(_known, region), unique)
     extra = tuple(Param(name, INDEX) for name in derived)
     made = replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
-    return Part(made, everyone.iname, derived)
+    return Part(made, axes, derived)
+
+
+def _shares(loop: For, most: int, proofs: cpu_schedule.Proofs, unique: Unique) -> tuple[For, dict[str, Expr]]:
+    light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
+    count = Binary("min", Const(most, INDEX), _quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
+    items, grain = Var(unique("_items"), INDEX), cpu_schedule.together(loop, proofs)
+    everyone, derived = divided(
+        loop, items, count, unique, lambda item, share: cpu_schedule.arranged(share, proofs, unique), grain
+    )
+    return everyone, derived | {items.name: count}
 
 
 def _proofs(region: Region) -> cpu_schedule.Proofs:

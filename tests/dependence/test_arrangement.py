@@ -13,10 +13,10 @@ import pytest
 from interpreter import Interpreter
 from nests import OutOfBounds, nest, touches
 
-from nomp import cpu_schedule, interleave, schedule
+from nomp import cpu_schedule, gpu_schedule, interleave, schedule
 from nomp.arithmetic import evaluate
 from nomp.frontend.clang import parse
-from nomp.region import For, Region
+from nomp.region import Declare, For, Region
 from nomp.walks import walk
 
 KERNELS = {
@@ -140,9 +140,12 @@ def compared(region: Region, scalars: dict[str, int], arrays: dict[str, np.ndarr
     return bool(parts)
 
 
+@pytest.mark.parametrize("cpu", [True, False])
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels(name: str, cpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_schedule, "WIDTH", 5)
+    monkeypatch.setattr(gpu_schedule, "ITEMS", 4)
+    monkeypatch.setattr(gpu_schedule, "MOST_GROUPS", (2, 3, 2))
     region, random = kernel(KERNELS[name], tmp_path), Random(name)
     divided = name != "used one iteration later"
     for n, m in ((0, 0), (1, 1), (1, 7), (3, 2), (4, 4), (7, 5), (8, 8), (9, 13), (13, 6)):
@@ -152,7 +155,7 @@ def test_kernels(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         counts = data.integers(0, max(1, min(n, m)), 20).astype(np.int32)
         used = {param.name for param in region.params}
         arrays = {x: array for x, array in (arrays | {"count": counts}).items() if x in used}
-        assert compared(region, {"n": n, "m": m}, arrays) is divided
+        assert compared(region, {"n": n, "m": m}, arrays, cpu) is divided
 
 
 def _form(region: Region) -> list[tuple[str, list[int]]]:
@@ -165,8 +168,8 @@ def _form(region: Region) -> list[tuple[str, list[int]]]:
 def test_what_becomes_of_kernels(tmp_path: Path) -> None:
     """What is arranged how: strips of columns, several rows, several terms; and what is not worth it."""
     forms = {name: _form(kernel(text, tmp_path)) for name, text in KERNELS.items()}
-    rows, columns = cpu_schedule.COPIES, cpu_schedule.WIDTH
-    assert forms["sums of rows"] == [("i", [1, rows, 1, 1, 1])]
+    rows, sums, columns = cpu_schedule.COPIES, cpu_schedule.SUMS, cpu_schedule.WIDTH
+    assert forms["sums of rows"] == [("i", [1, sums, 1, 1, 1])]
     assert forms["sums of columns"] == [("i", [1, columns, rows, 1, 1, 1])]
     assert forms["terms outermost"][0][0] == "i"
     assert [divided for divided, _ in forms["rows, then columns"]] == ["i", "j_"]
@@ -202,3 +205,37 @@ def test_what_cannot_be_interleaved(tmp_path: Path) -> None:
     ):
         (loop,) = kernel(text, tmp_path).body
         assert isinstance(loop, For) and interleave.copies(loop, 4, str) is interleave.strips(loop, 4, str) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "axes"),
+    [
+        ("rows and columns", {"i": 1, "j": 0}),
+        ("sums of columns", {"i": 0}),
+        ("terms outermost", {"i": 0}),
+        ("two sums of rows", {"i": 0}),
+    ],
+)
+def test_where_loops_go_on_a_gpu(name: str, axes: dict[str, int], tmp_path: Path) -> None:
+    (part,) = schedule.parts(kernel(KERNELS[name], tmp_path), 0)
+    assert sorted(part.axes.values()) == sorted([f"g.{axis}" for axis in axes.values()] + ["l.0"])
+    loops = [loop for loop in walk(part.region.body) if isinstance(loop, For)]
+    counters = [stmt.name for loop in loops for stmt in loop.body if isinstance(stmt, Declare) and stmt.name in axes]
+    assert counters == sorted(axes, key=lambda loop: -axes[loop])
+
+
+def test_all_axes_of_a_gpu(tmp_path: Path) -> None:
+    text = """for (int i = 0; i < n; i++)
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < 8; k++)
+      for (int l = 0; l < 8; l++)
+        T[i][l][j][k] = i + j * k;"""
+    file = tmp_path / "t.c"
+    file.write_text(f"void f(int n, double T[n][8][n][8]) {{\n#pragma nomp for\n{text}\n}}\n")
+    (source,) = parse(str(file), [])
+    region = source.directives[0].region
+    assert region is not None
+    (part,) = schedule.parts(region, 0)
+    grid = {axis: int(evaluate(part.derived[name], {"n": 70_000}))
+            for name, axis in (("_groups", "g.0"), ("_groups_", "g.1"), ("_groups__", "g.2"))}  # fmt: skip
+    assert grid == {"g.2": 65535, "g.1": 65535, "g.0": 1} and set(part.axes.values()) == {*grid, "l.0"}

@@ -56,7 +56,7 @@ def test_an_outer_scalar_is_shared_unless_the_front_end_made_it_private(tmp_path
 
 @given(st.integers(-3, 20_000), st.integers(1, 7), st.integers(1, 100), st.booleans())
 def test_shares_are_all_iterations_once(n: int, step: int, most: int, nested: bool) -> None:
-    (made,) = parts(region(step=step, nested=nested), most)
+    (made,) = parts(region(step=step, nested=nested), most, cpu=True)
     values = {name: int(evaluate(expr, {"n": n})) for name, expr in made.derived.items()}
     items, share, trips = values["_items"], values["_share"], values["_trips"]
     assert trips == len(range(0, n, step))

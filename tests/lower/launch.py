@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -30,9 +31,11 @@ def run(
     arrays: Mapping[str, np.ndarray],
     variant: Variant = PLAIN,
     jit: Mapping[str, int | float] | None = None,
+    kind: str = "cpu",
 ) -> None:
-    """Run *region*; *arrays* (and cells, as arrays of one) are updated in place."""
-    source, _ = pipeline.compile(region, device().info, jit or {}, variant, Settings())
+    """Run *region*; *arrays* (and cells, as arrays of one) are updated in place.  *kind* of device that it is made for.
+    """
+    source, _ = pipeline.compile(region, replace(device().info, type=kind), jit or {}, variant, Settings())
     values = {
         v.name: np.dtype(v.dtype).type(convert(evaluate(v.expr, scalars), v.dtype))
         for v in source.values

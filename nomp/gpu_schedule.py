@@ -1,0 +1,97 @@
+"""How the iterations of independent loops are laid over a GPU's grid: one at a time for each work item.
+
+In: a loop, and which of those inside it are independent.  Out: loops over groups and items around one iteration, and
+the axes they go on.  The loop in which most elements are contiguous is on axis 0, so that neighbouring items touch
+neighbouring elements; up to two others, around or directly inside it, are on axes 1 and 2:
+
+    for (i = a; i < b; i++)          for (group in min(trips_i, 65535))                      # g.1
+      for (j = c; j < d; j++)          for (group_ in trips_j / 256, item in 256)            # g.0, l.0
+        body                             for (i from group on, in steps of the grid)
+                                           for (j from 256*group_ + item on, in steps of the grid)
+                                             body
+
+Called by `schedule`, for a region without a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field, replace
+
+from nomp.arithmetic import cast
+from nomp.cpu_schedule import stride
+from nomp.interleave import Unique, can_enter
+from nomp.loops import INDEX, signed_step, trip_count
+from nomp.region import Binary, Const, Declare, Expr, For, Stmt, Var
+from nomp.walks import loads, walk
+
+ITEMS = 256
+"""Items in a group: a multiple of every warp size, few enough for every device."""
+MOST_GROUPS = (2**31 - 1, 65535, 65535)
+"""How many groups CUDA allows on each axis."""
+
+_ZERO, _ONE = Const(0, INDEX), Const(1, INDEX)
+
+
+@dataclass(slots=True)
+class _Grid:
+    """*loops* over groups and items, innermost first, with their axes; *derived* are the scalars that they need."""
+
+    loops: list[tuple[For, str]] = field(default_factory=list)
+    derived: dict[str, Expr] = field(default_factory=dict)
+
+
+def spread(
+    loop: For, parallel: Container[str], known: Callable[[For], bool], unique: Unique
+) -> tuple[For, dict[str, Expr], dict[str, str]]:
+    """*loop* over the grid, the scalars that this needs at launch, and the tags of its loops.
+
+    *parallel* names the loops with independent iterations, *known* says whether a loop's are known at launch.
+    """
+    nest = [loop]
+    while len(nest) < len(MOST_GROUPS) and len(nest[-1].body) == 1:
+        inner = nest[-1].body[0]
+        if not (isinstance(inner, For) and inner.iname in parallel and known(inner)):
+            break
+        if not all(can_enter(around, inner) for around in nest):
+            break
+        nest.append(inner)
+    fast = max(reversed(nest), key=lambda one: _contiguous(one, nest[-1]))
+    grid, body = _Grid(), nest[-1].body
+    for axis, one in enumerate([fast, *(one for one in reversed(nest) if one is not fast)]):
+        body = _each(grid, one, axis, body, unique)
+    for made, _ in grid.loops:
+        body = (replace(made, body=body),)
+    (whole,) = body
+    assert isinstance(whole, For)
+    return whole, grid.derived, {made.iname: tag for made, tag in grid.loops}
+
+
+def _contiguous(loop: For, innermost: For) -> int:
+    """How many mentions of elements in the nest move on by one element with *loop*."""
+    found = (load for stmt in walk(innermost.body) for load in loads(stmt))
+    return sum(abs(stride(load, loop.iname)) == 1 for load in found)
+
+
+def _each(grid: _Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
+    """*body* for those iterations of *loop* that an item on *axis* has; adds what is around to *grid*."""
+    trips, groups = (Var(unique(name), INDEX) for name in ("_trips", "_groups"))
+    items = ITEMS if axis == 0 else 1
+    wanted = Binary("//", Binary("+", trip_count(loop), Const(items - 1, INDEX), INDEX), Const(items, INDEX), INDEX)
+    grid.derived[trips.name] = trip_count(loop)
+    grid.derived[groups.name] = Binary("min", wanted, Const(MOST_GROUPS[axis], INDEX), INDEX)
+    group = Var(unique("_group"), INDEX)
+    first: Expr = group
+    if items > 1:
+        item = Var(unique("_item"), INDEX)
+        grid.loops.append((_counting(item, Const(items, INDEX)), f"l.{axis}"))
+        first = Binary("+", Binary("*", group, Const(items, INDEX), INDEX), item, INDEX)
+    grid.loops.append((_counting(group, groups), f"g.{axis}"))
+    trip, whole = Var(unique("_trip"), INDEX), Binary("*", groups, Const(items, INDEX), INDEX)
+    value = Binary("+", cast(loop.lower, INDEX), Binary("*", trip, signed_step(loop), INDEX), INDEX)
+    counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
+    return (For(trip.name, INDEX, first, "<", trips, whole, (counter, *body)),)
+
+
+def _counting(counter: Var, count: Expr) -> For:
+    return For(counter.name, INDEX, _ZERO, "<", count, _ONE, ())

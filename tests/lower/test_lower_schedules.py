@@ -1,0 +1,67 @@
+"""The default schedules on a device: what is cut, turned and laid over a grid computes what the interpreter does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from interpreter import Interpreter
+from launch import run
+
+from nomp.device_source import Variant
+from nomp.frontend.clang import parse
+from nomp.region import Region
+
+USUAL = Variant(no_wrap=True, apart=True)
+
+BODIES = {
+    "a product": """for (int i = 0; i < n; i++)
+  for (int j = 0; j < m; j++) {
+    double sum = 0, terms[2];
+    for (int k = 0; k < n; k++) {
+      terms[k % 2] = A[i][k] * B[k][j];
+      sum += terms[k % 2];
+    }
+    C[i][j] = sum;
+  }""",
+    "rows, then columns": """for (int i = 0; i < n; i++) {
+  x[i] = 0;
+  for (int j = 0; j < m; j++) x[i] += B[i][j] * y[j];
+  for (int j = 0; j < m; j++) z[j] += clip(B[i][j]) * x[i];
+}""",
+    "a recurrence, then rows": """for (int i = 1; i < n; i++) {
+  x[i] = x[i - 1] * 0.5 + y[i];
+  for (int j = 0; j < m; j++) C[i][j] = clip(x[i]);
+}""",
+    "backwards": "for (long i = n - 1; i >= 0; i -= 3)\n  for (unsigned j = 0; j < m; j += 2)\n    C[i][j] = i + j;",
+}
+
+
+def region(text: str, folder: Path) -> Region:
+    file = folder / "k.c"
+    file.write_text(
+        "static double clip(double v) { return v > 0.5 ? 0.5 : v; }\n"
+        "void f(int n, int m, double A[n][n], double B[n][m], double C[n][m], double *x, double *y, double *z) {\n"
+        f"#pragma nomp for\n{text}\n}}\n"
+    )
+    (source,) = parse(str(file), [])
+    found = source.directives[0].region
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+@pytest.mark.parametrize("name", BODIES)
+def test_schedules(name: str, kind: str, tmp_path: Path) -> None:
+    tested = region(BODIES[name], tmp_path)
+    for n, m in ((1, 1), (9, 5), (40, 300)):
+        data = np.random.default_rng(n)
+        shapes = {"A": (n, n), "B": (n, m), "C": (n, m), "x": n, "y": max(n, m), "z": m}
+        used = {param.name for param in tested.params}
+        arrays = {name: data.random(shape) for name, shape in shapes.items() if name in used}
+        expected = {name: array.copy() for name, array in arrays.items()}
+        Interpreter(tested, {"n": n, "m": m}, expected).run()
+        run(tested, {"n": n, "m": m}, arrays, USUAL, kind=kind)
+        for name in arrays:
+            np.testing.assert_allclose(arrays[name], expected[name], rtol=1e-14)
