@@ -158,12 +158,18 @@ class Speller:
             return p.Sum((first, second))
         if op == "*":
             return p.Product((first, second))
-        if op == "-":
-            negated = is_float(dtype) or is_signed(dtype)
-            return p.Sum((first, p.Product((-1, second)))) if negated else var(f"sub_{dtype}")(first, second)
+        if op == "-" and (is_float(dtype) or is_signed(dtype)):
+            return _difference(first, second)
         if op == "/" and is_float(dtype):
             return p.Quotient(first, second)
         return var(f"{_FUNCTIONS[op]}_{dtype}")(first, second)
+
+
+def _difference(left: Any, right: Any) -> Any:
+    """``left - right``.  No product of numbers: loopy may put an equal one of another type in its place."""
+    if isinstance(right, np.number):
+        return p.Sum((left, -right)) if right != 0 else left  # not -0.0, which is equal to 0.0
+    return p.Sum((left, p.Product((-1, right))))
 
 
 def folded(expr: Expr) -> Expr:

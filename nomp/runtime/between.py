@@ -73,7 +73,7 @@ def _side(
 ) -> int | None:
     """-1 if all accesses to *param* lie before its element 0, 1 if none does, None if that is not known.
 
-    They lie where one of them does that is certain to happen.
+    They lie where one of them does that is certain to happen, else where all do of which it is known.
     """
     ranges = known(region, scalars, data)
 
@@ -85,7 +85,7 @@ def _side(
     sure = [load for load, loops in always if _all_run(loops, scalars)]
     if decided := {side(load) for load in sure} - {None}:
         return decided.pop()
-    sides = {side(load) for stmt in walk(region.body) for load in loads(stmt) if load.array == param.name}
+    sides = {side(load) for stmt in walk(region.body) for load in loads(stmt) if load.array == param.name} - {None}
     return sides.pop() if len(sides) == 1 else None
 
 

@@ -82,8 +82,8 @@ def lost_last_iteration() -> None:
 
     make = builder.header
 
-    def header(loop: Any, *arguments: Any) -> Any:
-        return make(replace(loop, relation="<") if loop.relation == "<=" else loop, *arguments)
+    def header(loop: Any, *arguments: Any, **options: Any) -> Any:
+        return make(replace(loop, relation="<") if loop.relation == "<=" else loop, *arguments, **options)
 
     _replace(builder, "header", header)
 
