@@ -39,12 +39,12 @@ def strips(loop: For, width: int, unique: Unique) -> tuple[Stmt, ...] | None:
     """*loop* in strips of *width* iterations that run through its inner loops together; None where that cannot be."""
     if not can_interleave(loop):
         return None
-    at = Var(unique("_at"), INDEX)
-    end = Binary("min", Binary("+", at, Const(width, INDEX), INDEX), _upper(loop), INDEX)
+    at, end = (Var(unique(name), INDEX) for name in ("_at", "_end"))
+    last = Binary("min", Binary("+", at, Const(width, INDEX), INDEX), _upper(loop), INDEX)
     strip = _Strips(loop, width, unique, at, end)
     if not strip.is_possible():
         return None
-    body = strip.spread(loop.body)
+    body = (Declare(end.name, INDEX, (), last), *strip.spread(loop.body))
     return (For(at.name, INDEX, cast(loop.lower, INDEX), "<", _upper(loop), Const(width, INDEX), body),)
 
 

@@ -152,11 +152,13 @@ def trip_count(loop: For) -> Expr:
     """How often the body runs, as an int64 expression (a division by zero where the step is zero)."""
     lower, upper, step = cast(loop.lower, INDEX), signed_upper(loop), signed_step(loop)
     distance = Binary("-", upper, lower, INDEX)
+    inclusive = loop.relation in ("<=", ">=")
     if loop.relation == "!=":
         count: Expr = Binary("/", distance, step, INDEX)
+    elif step == Const(1, INDEX):
+        count = Binary("+", distance, Const(1, INDEX), INDEX) if inclusive else distance
     else:
         # Towards the bound: C's division truncates, so (distance -+ 1) / step + 1 is exact for either sign of step.
-        inclusive = loop.relation in ("<=", ">=")
         nudge = Const(0 if inclusive else 1, INDEX)
         last = Binary("-" if loop.relation in ("<", "<=") else "+", distance, nudge, INDEX)
         count = Binary("+", Binary("/", last, step, INDEX), Const(1, INDEX), INDEX)

@@ -192,10 +192,11 @@ def divided(
     multiple of *grain*; the last items may have none.
     """
     item, trips, share = (Var(unique(name), INDEX) for name in ("_item", "_trips", "_share"))
-    first = Binary("*", item, share, INDEX)
-    last = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
+    first, last = (Var(unique(name), INDEX) for name in ("_first", "_last"))
+    end = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
+    bounds = Declare(first.name, INDEX, (), Binary("*", item, share, INDEX)), Declare(last.name, INDEX, (), end)
     inner = _part(loop, Var(unique("_trip"), INDEX), first, last)
-    everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), body(item, inner))
+    everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), (*bounds, *body(item, inner)))
     divisor = count if isinstance(count, Const) else Binary("max", Const(1, INDEX), count, INDEX)
     size = _quotient(trip_count(loop), divisor)
     if grain > 1:

@@ -30,13 +30,17 @@ static int nomp_table(int x)
 
 __kernel void __attribute__ ((reqd_work_group_size(1, 1, 1))) opaque(long const _trips, long const _share, long const _items, __global int *out)
 {
+  long _first;
+  long _last;
   long i_lb;
   long i_trips;
   int steps;
   int t;
 
-  i_lb = gid(0) * _share;
-  i_trips = ((gid(0) * _share < ((gid(0) * _share + _share < _trips) ? gid(0) * _share + _share : _trips)) ? ((((gid(0) * _share + _share < _trips) ? gid(0) * _share + _share : _trips) - gid(0) * _share - 1l) / 1l) + 1l : 0l);
+  _first = gid(0) * _share;
+  _last = ((_first + _share < _trips) ? _first + _share : _trips);
+  i_lb = _first;
+  i_trips = ((_first < _last) ? _last - _first : 0l);
   for (long i = 0; i <= -1 + i_trips; ++i)
   {
     steps = 0;
