@@ -16,7 +16,7 @@ from nomp import jumps
 from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
 from nomp.device_source import Scratch
 from nomp.interleave import in_groups, renamed
-from nomp.loops import INDEX
+from nomp.loops import INDEX, trip_count
 from nomp.region import (
     Assign,
     Binary,
@@ -33,7 +33,7 @@ from nomp.region import (
     Var,
     While,
 )
-from nomp.schedule import divided
+from nomp.schedule import divided, quotient
 from nomp.walks import names, rewritten, walk
 
 _START = {"+": 0, "^": 0, "*": 1}
@@ -74,7 +74,7 @@ def split(region: Region, items: int, lanes: int = 1) -> Stages | None:
         sums = _in_lanes(share, private, ops, lanes, unique) if lanes > 1 else (share,)
         return (*start, *sums, *store)
 
-    everyone, derived = divided(summed, number, number, unique, accumulate)
+    everyone, derived = divided(summed, number, quotient(trip_count(loop), number), unique, accumulate)
     extra = (*(Param(name, INDEX) for name in derived), *partial.values())
     return Stages(
         replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit)),

@@ -165,12 +165,15 @@ def _made(region: Region, most: int, unique: Unique, number: int, cpu: bool) -> 
 
 def _shares(loop: For, most: int, proofs: cpu_schedule.Proofs, unique: Unique) -> tuple[For, dict[str, Expr]]:
     light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
-    count = Binary("min", Const(most, INDEX), _quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
-    items, grain = Var(unique("_items"), INDEX), cpu_schedule.together(loop, proofs)
+    count = Binary("min", Const(most, INDEX), quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
+    grain = Const(cpu_schedule.together(loop, proofs), INDEX)
+    fair = quotient(trip_count(loop), Binary("max", Const(1, INDEX), count, INDEX))
+    size = Binary("max", Const(1, INDEX), Binary("*", quotient(fair, grain), grain, INDEX), INDEX)
+    items = Var(unique("_items"), INDEX)
     everyone, derived = divided(
-        loop, items, count, unique, lambda item, share: cpu_schedule.arranged(share, proofs, unique), grain
+        loop, items, size, unique, lambda item, share: cpu_schedule.arranged(share, proofs, unique)
     )
-    return everyone, derived | {items.name: count}
+    return everyone, derived | {items.name: quotient(trip_count(loop), size)}
 
 
 def _proofs(region: Region) -> cpu_schedule.Proofs:
@@ -183,13 +186,12 @@ def _proofs(region: Region) -> cpu_schedule.Proofs:
 
 
 def divided(
-    loop: For, items: Const | Var, count: Expr, unique: Callable[[str], str],
-    body: Callable[[Var, For], tuple[Stmt, ...]], grain: int = 1,
+    loop: For, items: Const | Var, size: Expr, unique: Callable[[str], str],
+    body: Callable[[Var, For], tuple[Stmt, ...]],
 ) -> tuple[For, dict[str, Expr]]:  # fmt: skip
-    """A loop over *items*, *count* of them, and what its extra scalars are at launch.
+    """A loop over *items* with shares of *size* iterations of *loop*, and what its extra scalars are at launch.
 
-    *body* makes an item's statements of its number and of the loop over its share of *loop*'s iterations, which is a
-    multiple of *grain*; the last items may have none.
+    *body* makes an item's statements of its number and of the loop over its share; the last ones may be short or empty.
     """
     item, trips, share = (Var(unique(name), INDEX) for name in ("_item", "_trips", "_share"))
     first, last = (Var(unique(name), INDEX) for name in ("_first", "_last"))
@@ -197,10 +199,6 @@ def divided(
     bounds = Declare(first.name, INDEX, (), Binary("*", item, share, INDEX)), Declare(last.name, INDEX, (), end)
     inner = _part(loop, Var(unique("_trip"), INDEX), first, last)
     everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), (*bounds, *body(item, inner)))
-    divisor = count if isinstance(count, Const) else Binary("max", Const(1, INDEX), count, INDEX)
-    size = _quotient(trip_count(loop), divisor)
-    if grain > 1:
-        size = Binary("*", _quotient(size, Const(grain, INDEX)), Const(grain, INDEX), INDEX)
     return everyone, {trips.name: trip_count(loop), share.name: size}
 
 
@@ -219,7 +217,7 @@ def _plus(left: Expr, right: Expr) -> Expr:
     return right if left == Const(0, INDEX) else Binary("+", left, right, INDEX)
 
 
-def _quotient(left: Expr, right: Expr) -> Expr:
+def quotient(left: Expr, right: Expr) -> Expr:
     """*left* divided by *right*, which is positive, rounded up."""
     nearly = Binary("-", right, Const(1, INDEX), INDEX)
     return Binary("//", Binary("+", left, nearly, INDEX), right, INDEX)

@@ -279,15 +279,18 @@ def one(seed: int, regions: int, sabotage: Sabotage | None = None, features: fro
         return check(generate(seed, regions, features), seed, Path(folder), sabotage)
 
 
-def run(seeds: Sequence[int], regions: int, jobs: int) -> list[Outcome]:
-    """The outcomes of the programs of *seeds*, with a line on stdout for each failure."""
-    outcomes = []
+def run(seeds: Sequence[int], regions: int, jobs: int, seconds: float = math.inf) -> list[Outcome]:
+    """The outcomes of the programs of *seeds*, as far as *seconds* allow, with a line on stdout for each failure."""
+    outcomes, end = [], time.monotonic() + seconds
     with ProcessPoolExecutor(jobs, initializer=preload) as pool:
         for future in as_completed([pool.submit(one, seed, regions) for seed in seeds]):
             outcome = future.result()
             outcomes.append(outcome)
             if outcome.failure:
                 print(f"seed {outcome.seed}: {outcome.failure[:1500]}\n", flush=True)
+            if time.monotonic() > end:
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
     return outcomes
 
 
@@ -336,9 +339,10 @@ def main() -> int:
     parser.add_argument("-j", type=int, default=min(2, os.cpu_count() or 1), help="processes")
     parser.add_argument("-o", type=Path, default=Path("build/fuzz"), help="where failures are saved")
     parser.add_argument("--regions", type=int, default=8, help="regions in a program")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="start no more programs after that time")
     parser.add_argument("--shrink", type=float, default=60, help="seconds for making a failure small; 0: leave it")
     given = parser.parse_args()
-    outcomes = run(range(given.s, given.s + given.n), given.regions, given.j)
+    outcomes = run(range(given.s, given.s + given.n), given.regions, given.j, given.seconds)
     print(report(outcomes))
     failed = [outcome for outcome in outcomes if outcome.failure]
     if failed:
