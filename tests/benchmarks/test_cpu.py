@@ -14,6 +14,7 @@ def options(folder: Path, *kernels: str) -> list[str]:
     return [*chosen, "--size", "small", "--rounds", "1", "--build", str(folder), "--json", str(folder / "figures.json")]
 
 
+@pytest.mark.slow
 def test_the_three_programs_of_a_kernel_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status = cpu.main(options(tmp_path, "dot", "jacobi-1d"))
     assert status == 0, capsys.readouterr().err

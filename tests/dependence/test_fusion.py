@@ -13,6 +13,7 @@ from itertools import combinations, product
 from random import Random
 
 import loopy as lp
+import pytest
 from schedules import Script, made
 
 from nomp.arithmetic import evaluate
@@ -194,6 +195,7 @@ def tried(seed: int, answers: Counter[str]) -> None:
         answers["refused" if wrong else "right"] += 1
 
 
+@pytest.mark.slow
 def test_random_fusions_against_enumeration() -> None:
     answers: Counter[str] = Counter()
     for seed in range(MANY):

@@ -85,6 +85,7 @@ def meet(region: Region, env: Mapping[str, int], items: Mapping[str, Item]) -> b
     return False
 
 
+@pytest.mark.slow
 def test_random_schedules_against_enumeration() -> None:
     answers: Counter[str] = Counter()
     for seed in range(MANY):

@@ -85,6 +85,7 @@ def run(program: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([program], cwd=program.parent, env=os.environ | environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_wrong_schedules_are_found(program: Path) -> None:
     unchecked = run(program, NOMP_LEGALITY="off")
     checked = run(program, NOMP_LEGALITY="off", NOMP_VERIFY="1", NOMP_ON_ERROR="continue")
