@@ -28,6 +28,7 @@ from nomp.region import (
     Stmt,
     Switch,
     Unary,
+    Var,
     While,
 )
 
@@ -109,6 +110,31 @@ def loads(stmt: Stmt) -> Iterator[Load]:
         for node in walk_expr(expr):
             if isinstance(node, Load):
                 yield node
+
+
+def variable(node: Var | Load) -> str:
+    """The scalar or array that *node* mentions."""
+    return node.array if isinstance(node, Load) else node.name
+
+
+def variables(*exprs: Expr) -> set[str]:
+    """The scalars and arrays that *exprs* mention."""
+    return {variable(node) for expr in exprs for node in walk_expr(expr) if isinstance(node, Var | Load)}
+
+
+def written_in(body: tuple[Stmt, ...]) -> set[str]:
+    """The scalars and arrays that *body* assigns to."""
+    return {variable(stmt.target) for stmt in walk(body) if isinstance(stmt, Assign)}
+
+
+def changed_in(body: tuple[Stmt, ...]) -> set[str]:
+    """The scalars and arrays that *body* declares or assigns to."""
+    return written_in(body) | {stmt.name for stmt in walk(body) if isinstance(stmt, Declare)}
+
+
+def mentioned_in(body: tuple[Stmt, ...]) -> set[str]:
+    """The scalars and arrays that *body* declares, assigns to or reads."""
+    return changed_in(body) | variables(*(expr for stmt in walk(body) for expr in expressions(stmt)))
 
 
 _ISL_WORDS = {"and", "ceil", "ceild", "exists", "false", "floor", "floord", "implies", "infinity", "infty", "max",

@@ -28,8 +28,8 @@ from nomp.frontend.clang_types import dtype_of
 from nomp.frontend.clang_writer import Writer
 from nomp.pragma import ForClauses
 from nomp.pragma import Name as JitName
-from nomp.region import NOWHERE, Assign, Clauses, Load, Param, Place, Reduction, Region, Stmt, Var
-from nomp.walks import expressions, walk, walk_expr
+from nomp.region import NOWHERE, Assign, Clauses, Param, Place, Reduction, Region, Stmt, Var
+from nomp.walks import expressions, variables, walk, written_in
 
 
 def translate(
@@ -180,12 +180,7 @@ def _capture_jit(ctx: Context, names: Sequence[JitName], site: Site) -> Iterator
 
 def _with_use(params: tuple[Param, ...], body: tuple[Stmt, ...]) -> tuple[Param, ...]:
     """*params* with arrays' reads and writes as *body* has them (a cell is always read: zero trips keep its value)."""
-    read: set[str] = set()
-    written: set[str] = set()
-    for stmt in walk(body):
-        read |= {inner.array for expr in expressions(stmt) for inner in walk_expr(expr) if isinstance(inner, Load)}
-        if isinstance(stmt, Assign):
-            written.add(stmt.target.array if isinstance(stmt.target, Load) else stmt.target.name)
+    read, written = variables(*(expr for stmt in walk(body) for expr in expressions(stmt))), written_in(body)
     arrays = [param for param in params if param.kind in ("array", "table")]
     used = {param.name: replace(param, reads=param.name in read, writes=param.name in written) for param in arrays}
     return tuple(used.get(param.name, param) for param in params)

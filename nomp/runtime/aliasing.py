@@ -21,9 +21,9 @@ from math import gcd, prod
 
 from nomp.affine import Affine, Scope
 from nomp.arithmetic import SIZES
-from nomp.region import Assign, Const, For, If, Load, Param, Region, Var
+from nomp.region import Const, For, If, Load, Param, Region
 from nomp.runtime.ranges import Interval, interval
-from nomp.walks import loads, walk, walk_expr, without_places
+from nomp.walks import loads, variables, walk, walk_expr, without_places, written_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +146,7 @@ def _is_one(region: Region, first: Used, second: Used) -> bool:
     if not all(isinstance(user, If) and any(users[-1] is inner for inner in walk((user,))) for user in users[:-1]):
         return False
     found = {without_places(load.index) for load in _loads(region, both)}
-    targets = (stmt.target for stmt in walk(region.body) if isinstance(stmt, Assign))
-    written = {target.array if isinstance(target, Load) else target.name for target in targets}
-    nodes = [node for index in found for part in index for node in walk_expr(part)]
-    read = {node.array if isinstance(node, Load) else node.name for node in nodes if isinstance(node, Load | Var)}
-    return len(found) == 1 and not read & written
+    return len(found) == 1 and not variables(*found.pop()) & written_in(region.body)
 
 
 def _loads(region: Region, names: set[str]) -> Iterator[Load]:
