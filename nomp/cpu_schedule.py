@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from nomp.arithmetic import is_float
 from nomp.interleave import Unique, can_enter, copies, strips
 from nomp.region import Assign, Binary, Cast, Const, Expr, For, If, Load, Stmt, Unary, Var
-from nomp.walks import bodies, loads, walk, walk_expr
+from nomp.walks import bodies, loads, variable, variables, walk
 
 WIDTH = 128
 """Iterations in a strip: a few rows of so many elements stay in the smallest cache."""
@@ -41,32 +41,39 @@ class Proofs:
     one inside it whether different iterations of the inner one never meet, whatever the outer one's are."""
 
     parallel: frozenset[str]
-    apart: Callable[[For, For], bool]
+    apart: Callable[[str, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What is best done with the iterations of a loop: *count* at a time, in the *form* of strips or copies."""
+
+    count: int = 1
+    form: Callable[[For, int, Unique], tuple[Stmt, ...] | None] | None = None
 
 
 def arranged(loop: For, proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:
     """What is to stand in place of *loop*."""
     inner = replace(loop, body=_body(loop.body, proofs, unique))
-    grain, made = together(loop, proofs), None
-    if grain == WIDTH:
-        made = strips(inner, WIDTH, unique)
-        made = made and tuple(_with_several_terms(stmt, unique) for stmt in made)
-    elif grain > 1:
-        made = copies(inner, grain, unique)
+    best = together(loop, proofs)
+    made = best.form(inner, best.count, unique) if best.form else None
+    if made and best.form is strips:
+        made = tuple(_with_several_terms(stmt, unique) for stmt in made)
     return made if made and _size(made) <= MOST_STATEMENTS else (inner,)
 
 
-def together(loop: For, proofs: Proofs) -> int:
-    """How many iterations of *loop* it is good to have at a time."""
+def together(loop: For, proofs: Proofs) -> Together:
+    """What is best done with the iterations of *loop*."""
     if loop.iname not in proofs.parallel:
-        return COPIES if _adds_to_rows(loop, proofs) else 1
+        return Together(COPIES, copies) if _adds_to_rows(loop, proofs) else Together()
     if _is_contiguous(loop):
-        return WIDTH
+        return Together(WIDTH, strips)
     chains = [chain for chain in _chains(loop) if chain and all(can_enter(loop, inner) for inner in chain)]
     if any(_shares_element(loop, chain) for chain in chains):
-        return COPIES
-    several = any(together(inner, proofs) > 1 for chain in chains for inner in chain)
-    return SUMS if not several and any(_adds_up(chain[-1]) for chain in chains) else 1
+        return Together(COPIES, copies)
+    several = any(together(inner, proofs).form for chain in chains for inner in chain)
+    sums = not several and any(_adds_up(chain[-1]) for chain in chains)
+    return Together(SUMS, copies) if sums else Together()
 
 
 def _body(body: tuple[Stmt, ...], proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:
@@ -139,12 +146,7 @@ def _accumulates(stmt: Assign, iname: str) -> bool:
     target = stmt.target
     if not is_float(target.dtype) or (isinstance(target, Load) and stride(target, iname)):
         return False
-    for node in walk_expr(stmt.value):
-        if isinstance(node, Load) and isinstance(target, Load) and node.array == target.array:
-            return True
-        if isinstance(node, Var) and isinstance(target, Var) and node.name == target.name:
-            return True
-    return False
+    return variable(target) in variables(stmt.value)
 
 
 def _adds_to_rows(loop: For, proofs: Proofs) -> bool:
@@ -153,7 +155,7 @@ def _adds_to_rows(loop: For, proofs: Proofs) -> bool:
     if row is None or not can_enter(loop, row) or any(isinstance(stmt, For) for stmt in walk(row.body)):
         return False
     strides = [abs(stride(load, row.iname)) for load in _loads(row)]
-    return max(strides, default=_FAR) == 1 and _adds_to(row, loop) and proofs.apart(loop, row)
+    return max(strides, default=_FAR) == 1 and _adds_to(row, loop) and proofs.apart(loop.iname, row.iname)
 
 
 def _only_loop(stmt: Stmt) -> For | None:
@@ -205,4 +207,4 @@ def _factor(expr: Expr, iname: str) -> int:
             for one, two in ((left, right), (right, left)):
                 if isinstance(one, Const):
                     return int(one.value) * _factor(two, iname)
-    return _FAR if any(isinstance(node, Var) and node.name == iname for node in walk_expr(expr)) else 0
+    return _FAR if iname in variables(expr) else 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Literal
 
@@ -52,17 +53,17 @@ def outermost(region: Region) -> Verdict:
     return _judge(region, accesses(region), (loop,), {param.name for param in region.params if param.kind == "cell"})
 
 
-def apart(region: Region) -> Callable[[For, For], bool]:
-    """Asks of two loops of *region*, the second one inside the first, whether iterations of the second never meet if
-    its counter differs, whatever the first one's is; the loops around them stand still."""
+def apart(region: Region) -> Callable[[str, str], bool]:
+    """Asks of two loops of *region* (inames), the second one inside the first, whether iterations of the second never
+    meet if its counter differs, whatever the first one's is; the loops around them stand still."""
     found = accesses(region)
     nests = {loops[-1].iname: loops for loops in _loops(region.body, ())}
 
-    def never_meet(outer: For, inner: For) -> bool:
-        loops = nests[inner.iname]
-        depth, still = len(loops) - 1, loops.index(outer)
-        inside = [access for access in found.found if len(access.loops) > depth and access.loops[depth] is inner]
-        for first, second in product(inside, repeat=2):
+    @cache
+    def never_meet(outer: str, inner: str) -> bool:
+        loops = nests[inner]
+        depth, still = len(loops) - 1, [loop.iname for loop in loops].index(outer)
+        for first, second in product(_inside(found, loops), repeat=2):
             if first.variable != second.variable or not (first.writes or second.writes):
                 continue
             if found.declared[first.variable] > depth:
@@ -122,7 +123,7 @@ def _judge(region: Region, found: Accesses, loops: tuple[For, ...], cells: Conta
     """The verdict on the innermost of *loops*, whose iterations share *cells*, whenever they set them."""
     loop, depth = loops[-1], len(loops) - 1
     still = region.scalars | {outer.iname for outer in loops[:-1]}
-    inside = [access for access in found.found if len(access.loops) > depth and access.loops[depth] is loop]
+    inside = _inside(found, loops)
     shared = {a.variable for a in inside if a.writes and found.declared[a.variable] <= depth}
     leaves = any(isinstance(jump, Break) for jump in jumps.own(loop.body))
     doubtful = Verdict(loop, "unknown") if leaves else None
@@ -144,6 +145,12 @@ def _judge(region: Region, found: Accesses, loops: tuple[For, ...], cells: Conta
             else:
                 doubtful = doubtful or Verdict(loop, "unknown", variable, (first, second))
     return doubtful or reduced or Verdict(loop, "yes")
+
+
+def _inside(found: Accesses, loops: tuple[For, ...]) -> list[Access]:
+    """The accesses in the innermost of *loops*."""
+    depth = len(loops) - 1
+    return [access for access in found.found if len(access.loops) > depth and access.loops[depth] is loops[-1]]
 
 
 def _later(loop: For, depth: int) -> str:

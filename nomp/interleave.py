@@ -18,16 +18,19 @@ share several times.  Used by `cpu_schedule`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from math import prod
 from typing import Any
 
 from nomp import jumps
 from nomp.arithmetic import SIZES, cast
 from nomp.loops import INDEX, compares_as_integers, signed_upper
-from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Return, Stmt, Var
-from nomp.walks import bodies, expressions, rewritten, walk, walk_expr
+from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Stmt, Var
+from nomp.walks import bodies, changed_in, expressions, mentioned_in, rewritten, variables, walk
 
 Unique = Callable[[str], str]
 _ONE = Const(1, INDEX)
@@ -75,8 +78,7 @@ def can_interleave(loop: For) -> bool:
     declared = {stmt.name for stmt in walk(loop.body) if isinstance(stmt, Declare)}
     targets = (stmt.target for stmt in walk(loop.body) if isinstance(stmt, Assign))
     own = all(isinstance(target, Load) or target.name in declared for target in targets)
-    leaves = any(jumps.own(loop.body)) or any(isinstance(stmt, Return) for stmt in walk(loop.body))
-    return own and not leaves and any(can_enter(loop, stmt) for stmt in walk(loop.body))
+    return own and not any(jumps.own(loop.body)) and any(can_enter(loop, stmt) for stmt in walk(loop.body))
 
 
 def can_enter(loop: For, inner: Stmt) -> bool:
@@ -86,18 +88,7 @@ def can_enter(loop: For, inner: Stmt) -> bool:
 
 def _same(loop: For, exprs: tuple[Expr, ...]) -> bool:
     """Whether *exprs* have the same values in all iterations of *loop*."""
-    named = {node.array if isinstance(node, Load) else node.name
-             for expr in exprs for node in walk_expr(expr) if isinstance(node, Load | Var)}  # fmt: skip
-    return not named & (set(_names(loop.body)) | {loop.iname})
-
-
-def _names(body: tuple[Stmt, ...]) -> Iterator[str]:
-    """What *body* declares or writes."""
-    for stmt in walk(body):
-        if isinstance(stmt, Declare):
-            yield stmt.name
-        elif isinstance(stmt, Assign):
-            yield stmt.target.array if isinstance(stmt.target, Load) else stmt.target.name
+    return not variables(*exprs) & (changed_in(loop.body) | {loop.iname})
 
 
 def _upper(loop: For) -> Expr:
@@ -107,62 +98,61 @@ def _upper(loop: For) -> Expr:
 
 def renamed(body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
     """*body* again: its loops and locals have names of their own."""
-    return _substituted(body, {name: unique(name) for name in _declared(body)})
+    own = [s.iname if isinstance(s, For) else s.name for s in walk(body) if isinstance(s, For | Declare)]
+    return substituted(body, {name: unique(name) for name in own})
 
 
-def _declared(body: tuple[Stmt, ...]) -> list[str]:
-    """The counters and locals of *body*."""
-    return [s.iname if isinstance(s, For) else s.name for s in walk(body) if isinstance(s, For | Declare)]
-
-
-def _substituted(
-    body: tuple[Stmt, ...], names: dict[str, str], change: Callable[[Any], Any] = lambda node: node
-) -> tuple[Stmt, ...]:
-    """*body* with its loops, locals and their uses renamed, and every node changed by *change*."""
+def substituted(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]:
+    """*body* with loops, locals and other variables under the new *names* that are given for them."""
 
     def renamed(node: Any) -> Any:
         match node:
             case Var(name=name) | Declare(name=name) if name in names:
-                return change(replace(node, name=names[name]))
+                return replace(node, name=names[name])
             case Load(array=name) if name in names:
-                return change(replace(node, array=names[name]))
+                return replace(node, array=names[name])
             case For(iname=name) if name in names:
-                return change(replace(node, iname=names[name]))
-        return change(node)
+                return replace(node, iname=names[name])
+        return node
 
     made: tuple[Stmt, ...] = rewritten(body, renamed)
     return made
 
 
-class _Spreading:
+class _Spreading(ABC):
     """Goes through the body of *loop*; `side_by_side` makes the statements between inner loops of all iterations."""
 
     def __init__(self, loop: For, unique: Unique) -> None:
         self.loop = loop
         self.unique = unique
 
+    @abstractmethod
+    def side_by_side(self, stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """*stmts* of all iterations."""
+
     def spread(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements of *body* for all iterations."""
         out: list[Stmt] = []
-        for entered, stmts in self.groups(body):
+        for entered, stmts in self._pieces(body):
             out += [self._entered(stmts[0])] if entered else self.side_by_side(stmts)
         return tuple(out)
 
-    def groups(self, body: tuple[Stmt, ...]) -> Iterator[tuple[bool, tuple[Stmt, ...]]]:
-        """*body* in pieces: single statements that all iterations enter together, and what lies between them."""
-        run: list[Stmt] = []
-        for stmt in body:
-            if self._shared(stmt):
-                if run:
-                    yield False, tuple(run)
-                run = []
-                yield True, (stmt,)
-            else:
-                run.append(stmt)
-        if run:
-            yield False, tuple(run)
+    def all_pieces(self, body: tuple[Stmt, ...]) -> Iterator[tuple[bool, tuple[Stmt, ...]]]:
+        """The pieces of *body*, each single one followed by those inside it."""
+        for entered, stmts in self._pieces(body):
+            yield entered, stmts
+            for part in bodies(stmts[0]) if entered else ():
+                yield from self.all_pieces(part)
 
-    def _shared(self, stmt: Stmt) -> bool:
+    def _pieces(self, body: tuple[Stmt, ...]) -> Iterator[tuple[bool, tuple[Stmt, ...]]]:
+        """Single statements that all iterations enter together (True), and what lies between them."""
+        for entered, run in groupby(body, self._is_entered):
+            if entered:
+                yield from ((True, (stmt,)) for stmt in run)
+            else:
+                yield False, tuple(run)
+
+    def _is_entered(self, stmt: Stmt) -> bool:
         if isinstance(stmt, If):
             return _same(self.loop, (stmt.cond,)) and any(can_enter(self.loop, inner) for inner in walk((stmt,)))
         return can_enter(self.loop, stmt)
@@ -173,41 +163,31 @@ class _Spreading:
         assert isinstance(stmt, For)
         return replace(stmt, body=self.spread(stmt.body))
 
-    def side_by_side(self, stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """*stmts* of all iterations."""
-        raise NotImplementedError
-
 
 class _Copies(_Spreading):
     """*count* iterations, from that of *at* on, written out one after the other."""
 
     def __init__(self, loop: For, count: int, unique: Unique, at: Var) -> None:
         super().__init__(loop, unique)
-        self.at = at
-        entered = {id(stmt) for stmt in self._all_entered(loop.body)}
+        self._at = at
+        entered = {id(stmts[0]) for entered, stmts in self.all_pieces(loop.body) if entered}
         own = [s for s in walk(loop.body) if isinstance(s, Declare) or (isinstance(s, For) and id(s) not in entered)]
         names = [stmt.iname if isinstance(stmt, For) else stmt.name for stmt in own]
-        self.names = [{name: unique(name) if number else name for name in names} for number in range(count)]
-
-    def _all_entered(self, body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-        for entered, stmts in self.groups(body):
-            if entered:
-                yield stmts[0]
-                for part in bodies(stmts[0]):
-                    yield from self._all_entered(part)
+        self._names = [{name: unique(name) if number else name for name in names} for number in range(count)]
 
     def side_by_side(self, stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """*stmts* once for each iteration."""
-        return tuple(stmt for number in range(len(self.names)) for stmt in self._copy(stmts, number))
+        return tuple(stmt for number in range(len(self._names)) for stmt in self._copy(stmts, number))
 
     def _copy(self, stmts: tuple[Stmt, ...], number: int) -> tuple[Stmt, ...]:
         def counted(node: Any) -> Any:
             if not isinstance(node, Var) or node.name != self.loop.iname:
                 return node
-            at = replace(self.at, dtype=node.dtype)
+            at = replace(self._at, dtype=node.dtype)
             return Binary("+", at, Const(number, node.dtype), node.dtype) if number else at
 
-        return _substituted(stmts, self.names[number], counted)
+        made: tuple[Stmt, ...] = rewritten(substituted(stmts, self._names[number]), counted)
+        return made
 
 
 class _Strips(_Spreading):
@@ -215,63 +195,40 @@ class _Strips(_Spreading):
 
     def __init__(self, loop: For, width: int, unique: Unique, at: Var, end: Expr) -> None:
         super().__init__(loop, unique)
-        self.width, self.at, self.end = width, at, end
+        self._width, self._at, self._end = width, at, end
+        between = [stmts for entered, stmts in self.all_pieces(loop.body) if not entered]
+        named = Counter(name for stmts in between for name in mentioned_in(stmts))
         declared = {stmt.name for stmt in walk(loop.body) if isinstance(stmt, Declare)}
-        seen: dict[str, int] = {}
-        self.rows: set[str] = set()
-        for number, stmts in enumerate(self._all_groups(loop.body)):
-            for name in named_in(stmts) & declared:
-                if seen.setdefault(name, number) != number:
-                    self.rows.add(name)
-
-    def _all_groups(self, body: tuple[Stmt, ...]) -> Iterator[tuple[Stmt, ...]]:
-        for entered, stmts in self.groups(body):
-            if not entered:
-                yield stmts
-                continue
-            for part in bodies(stmts[0]):
-                yield from self._all_groups(part)
+        self._rows = {name for name in declared if named[name] > 1}
+        self._declared = {s.name: s for stmts in between for s in stmts if isinstance(s, Declare)}
 
     def is_possible(self) -> bool:
         """Whether all rows are declared where they can be, and are not too large."""
-        found = {s.name: s for stmts in self._all_groups(self.loop.body) for s in stmts if isinstance(s, Declare)}
-        return self.rows <= found.keys() and not any(self._too_large(found[name]) for name in self.rows)
+        return self._rows <= self._declared.keys() and all(self._fits(self._declared[name]) for name in self._rows)
+
+    def _fits(self, row: Declare) -> bool:
+        extents = [int(extent.value) for extent in row.shape if isinstance(extent, Const)]
+        return len(extents) == len(row.shape) and prod(extents) * self._width * SIZES[row.dtype] <= _MOST_BYTES
 
     def side_by_side(self, stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """A loop of *stmts* over the strip, behind the rows that they declare."""
-        rows = [stmt for stmt in stmts if isinstance(stmt, Declare) and stmt.name in self.rows]
+        rows = [stmt for stmt in stmts if isinstance(stmt, Declare) and stmt.name in self._rows]
         local = Var(self.unique(self.loop.iname), INDEX)
-        place = Binary("-", local, self.at, INDEX)
+        place = Binary("-", local, self._at, INDEX)
 
         def changed(node: Any) -> Any:
             match node:
                 case Var(name=name) if name == self.loop.iname:
                     return replace(node, name=local.name)
-                case Var(name=name, dtype=dtype) if name in self.rows:
+                case Var(name=name, dtype=dtype) if name in self._rows:
                     return Load(name, (place,), dtype)
-                case Load(array=name, index=index) if name in self.rows:
+                case Load(array=name, index=index) if name in self._rows:
                     return replace(node, index=(*index, place))
-                case Declare(name=name, dtype=dtype, init=init) if name in self.rows and init is not None:
+                case Declare(name=name, dtype=dtype, init=init) if name in self._rows and init is not None:
                     return Assign(Load(name, (place,), dtype), init)
             return node
 
-        inner = tuple(s for s in stmts if not (s in rows and isinstance(s, Declare) and s.init is None))
-        body = rewritten(inner, changed)
-        hoisted = (replace(row, shape=(*row.shape, Const(self.width, INDEX)), init=None) for row in rows)
-        loop = For(local.name, INDEX, self.at, "<", self.end, _ONE, body)
+        body = tuple(stmt for stmt in rewritten(stmts, changed) if stmt not in rows)  # what only declares stays outside
+        hoisted = (replace(row, shape=(*row.shape, Const(self._width, INDEX)), init=None) for row in rows)
+        loop = For(local.name, INDEX, self._at, "<", self._end, _ONE, body)
         return (*hoisted, loop) if body else tuple(hoisted)
-
-    def _too_large(self, row: Declare) -> bool:
-        if not all(isinstance(extent, Const) for extent in row.shape):
-            return True
-        extents = [int(extent.value) for extent in row.shape if isinstance(extent, Const)]
-        return prod(extents) * self.width * SIZES[row.dtype] > _MOST_BYTES
-
-
-def named_in(stmts: tuple[Stmt, ...]) -> set[str]:
-    """The variables that *stmts* name."""
-    found = set(_names(stmts))
-    for stmt in walk(stmts):
-        for expr in expressions(stmt):
-            found |= {n.array if isinstance(n, Load) else n.name for n in walk_expr(expr) if isinstance(n, Load | Var)}
-    return found

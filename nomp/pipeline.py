@@ -16,9 +16,8 @@ from nomp import loops, reduction, schedule
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
-from nomp.device_source import Blame, DeviceSource, Schedule, Scratch, Value, Variant
+from nomp.device_source import Blame, DeviceSource, Schedule, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
-from nomp.reduction import Stages
 from nomp.region import Expr, Region, Var
 from nomp.schedule import Part
 from nomp.walks import rewritten
@@ -118,12 +117,11 @@ def _scripted(region: Region, device: DeviceInfo, variant: Variant, settings: Se
 
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
     """Without a script: reductions in two stages, independent iterations shared out, anything else in order."""
-    stages = reduction.split(region, _accumulators(device), lanes=16 if device.type == "cpu" else 1)
-    if stages:
-        return _two_stages(stages, device, jit, variant)
-    parts = () if variant.wraps else schedule.parts(region, _items(device), device.type == "cpu")
-    source = _shared(parts, device, jit, variant) if parts else None
-    return source or _in_order(region, device, jit, variant)
+    cpu = device.type == "cpu"
+    parts = reduction.parts(region, _accumulators(device), cpu)
+    if not (parts or variant.wraps):
+        parts = schedule.parts(region, _items(device), cpu)
+    return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)
 
 
 def _in_order(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -149,10 +147,10 @@ def _items(device: DeviceInfo) -> int:
     return (16 if device.type == "cpu" else 1024) * max(4, device.compute_units)
 
 
-def _shared(
+def _in_parts(
     parts: Iterable[Part], device: DeviceInfo, jit: Mapping[str, Number], variant: Variant
 ) -> DeviceSource | None:
-    """The parts, each on its grid; None where loopy cannot do it."""
+    """The *parts*, each on its grid; None where there are none, or loopy cannot do it."""
     import loopy as lp
 
     from nomp import codegen
@@ -166,7 +164,7 @@ def _shared(
         if part.axes:
             kernel = codegen.each_by_itself(lp.tag_inames(kernel, dict(part.axes)))
         try:
-            source = codegen.generate(kernel, values, jit, device.dialect)
+            source = codegen.generate(kernel, values, jit, device.dialect, part.scratch)
         except codegen.CodegenError:
             return None
         whole = source.after(whole) if whole else source
@@ -182,28 +180,13 @@ def _values(lowered: Lowered, derived: Mapping[str, Expr]) -> tuple[Value, ...]:
     return tuple(replace(value, expr=rewritten(value.expr, defined)) for value in lowered.values)
 
 
-def _two_stages(stages: Stages, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
-    import loopy as lp
-
-    from nomp.lower import lower
-
-    accumulate = lower(stages.accumulate, variant, device.dialect)
-    values = _values(accumulate, stages.derived)
-    parallel = lp.tag_inames(accumulate.kernel, {stages.parallel: "g.0"})
-    combine = lower(stages.combine, variant, device.dialect)
-    first = _generate(stages.accumulate, parallel, values, jit, device, stages.scratch)
-    second = _generate(stages.combine, combine.kernel, combine.values, jit, device, stages.scratch)
-    return second.after(first)
-
-
 def _generate(
-    region: Region, kernel: TranslationUnit, values: Iterable[Value], jit: Mapping[str, Number], device: DeviceInfo,
-    scratch: tuple[Scratch, ...] = (),
-) -> DeviceSource:  # fmt: skip
+    region: Region, kernel: TranslationUnit, values: Iterable[Value], jit: Mapping[str, Number], device: DeviceInfo
+) -> DeviceSource:
     from nomp import codegen
 
     try:
-        return codegen.generate(kernel, tuple(values), jit, device.dialect, scratch)
+        return codegen.generate(kernel, tuple(values), jit, device.dialect)
     except codegen.CodegenError as failure:
         raise _codegen_error(region, str(failure)) from failure
 

@@ -1,6 +1,6 @@
 """The default way to run a reduction: two kernels, any trip count, the same tree on every run.
 
-`split` rewrites a region whose only effects are those of its reduce clauses into two regions: in the first, each of a
+`parts` rewrites a region whose only effects are those of its reduce clauses into two regions: in the first, each of a
 fixed number of items runs a contiguous share of the iterations into a private accumulator and stores it; in the second,
 one item combines these and the variable's value before the region.  Called by `pipeline`, where no script has mapped
 the loop.
@@ -8,14 +8,14 @@ the loop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from nomp import jumps
 from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
 from nomp.device_source import Scratch
-from nomp.interleave import in_groups, renamed
+from nomp.interleave import Unique, in_groups, renamed, substituted
 from nomp.loops import INDEX, trip_count
 from nomp.region import (
     Assign,
@@ -33,56 +33,43 @@ from nomp.region import (
     Var,
     While,
 )
-from nomp.schedule import divided, quotient
+from nomp.schedule import Part, divided, quotient
 from nomp.walks import names, rewritten, walk
 
 _START = {"+": 0, "^": 0, "*": 1}
 """Where an accumulator starts; every other operator is idempotent, and starts with the variable's own value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """The two regions; *derived* defines their extra scalar parameters, *scratch* their extra arrays."""
-
-    accumulate: Region
-    combine: Region
-    parallel: str
-    derived: Mapping[str, Expr]
-    scratch: tuple[Scratch, ...]
+LANES = 16
+"""How many variables in turn an item of a CPU accumulates floating-point numbers in."""
 
 
-def split(region: Region, items: int, lanes: int = 1) -> Stages | None:
-    """The two stages of *region* for *items* accumulators, or None where it does more than reduce.
-
-    With *lanes*, each item accumulates floating-point numbers in so many variables, in turn.
-    """
+def parts(region: Region, items: int, cpu: bool = False) -> tuple[Part, ...]:
+    """The two stages of *region* for *items* accumulators, () where it does more than reduce."""
     if not is_pure(region):
-        return None
+        return ()
     loop = region.body[0]
     assert isinstance(loop, For)
     unique = names(region).unique
     partial = {r.name: Param(unique(f"{r.name}_partial"), region.param(r.name).dtype, "array", "", (None,), writes=True)
                for r in region.clauses.reductions}  # fmt: skip
     private = {name: Var(unique(f"{array.name}_sum"), array.dtype) for name, array in partial.items()}
-    summed = replace(loop, body=_renamed(loop.body, {name: own.name for name, own in private.items()}))
+    summed = replace(loop, body=substituted(loop.body, {name: own.name for name, own in private.items()}))
     number = Const(items, INDEX)
     ops = {r.name: r.op for r in region.clauses.reductions}
 
     def accumulate(item: Var, share: For) -> tuple[Stmt, ...]:
         start = (Declare(own.name, own.dtype, (), _start(ops[n], Var(n, own.dtype))) for n, own in private.items())
         store = (Assign(Load(partial[n].name, (item,), own.dtype), own) for n, own in private.items())
-        sums = _in_lanes(share, private, ops, lanes, unique) if lanes > 1 else (share,)
+        sums = _in_lanes(share, private, ops, unique) if cpu else (share,)
         return (*start, *sums, *store)
 
     everyone, derived = divided(summed, number, quotient(trip_count(loop), number), unique, accumulate)
     extra = (*(Param(name, INDEX) for name in derived), *partial.values())
-    return Stages(
-        replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit)),
-        _combine(region, items, partial, unique),
-        everyone.iname,
-        derived,
-        tuple(Scratch(array.name, array.dtype, number) for array in partial.values()),
-    )
+    scratch = tuple(Scratch(array.name, array.dtype, number) for array in partial.values())
+    first = replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
+    second = _combine(region, items, partial, unique)
+    return Part(first, {everyone.iname: "g.0"}, derived, scratch), Part(second, scratch=scratch)
 
 
 def is_pure(region: Region) -> bool:
@@ -97,9 +84,9 @@ def is_pure(region: Region) -> bool:
 
 
 def _in_lanes(
-    share: For, private: Mapping[str, Var], ops: Mapping[str, str], lanes: int, unique: Callable[[str], str]
+    share: For, private: Mapping[str, Var], ops: Mapping[str, str], unique: Unique
 ) -> tuple[Stmt, ...]:
-    """*share* with *lanes* accumulators for each of *private*, which compilers make vectors of."""
+    """*share* with several accumulators for each of *private*, which compilers make vectors of."""
     fit = all(is_float(own.dtype) and ops[name] not in ("&&", "||") for name, own in private.items())
     if not fit or any(isinstance(s, For | While) for s in walk(share.body)) or any(jumps.own(share.body)):
         return (share,)
@@ -115,19 +102,19 @@ def _in_lanes(
         return node
 
     def each(number: Var, body: Iterable[Stmt]) -> For:
-        return For(number.name, INDEX, Const(0, INDEX), "<", Const(lanes, INDEX), Const(1, INDEX), tuple(body))
+        return For(number.name, INDEX, Const(0, INDEX), "<", Const(LANES, INDEX), Const(1, INDEX), tuple(body))
 
     def of(own: Var, number: Var) -> Load:
         return Load(rows[own.name], (number,), own.dtype)
 
-    declared = (Declare(rows[own.name], own.dtype, (Const(lanes, INDEX),)) for own in private.values())
+    declared = (Declare(rows[own.name], own.dtype, (Const(LANES, INDEX),)) for own in private.values())
     start = (Assign(of(own, first), _start(ops[n], Var(n, own.dtype))) for n, own in private.items())
     total = (Assign(own, combined(ops[n], own, of(own, last))) for n, own in private.items())
-    whole, rest = in_groups(share, lanes, at, (each(lane, rewritten(share.body, in_lane)),))
+    whole, rest = in_groups(share, LANES, at, (each(lane, rewritten(share.body, in_lane)),))
     return (*declared, each(first, start), whole, *renamed((rest,), unique), each(last, total))
 
 
-def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: Callable[[str], str]) -> Region:
+def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: Unique) -> Region:
     body: list[Stmt] = []
     for reduction in region.clauses.reductions:
         array = partial[reduction.name]
@@ -160,11 +147,3 @@ def combined(op: str, left: Expr, right: Expr) -> Expr:
     wide = promoted(dtype)
     result = "int32" if op in ("&&", "||") else wide
     return cast(Binary(op, cast(left, wide), cast(right, wide), result), dtype)
-
-
-def _renamed(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]:
-    """*body* with its scalars renamed."""
-    renamed: tuple[Stmt, ...] = rewritten(
-        body, lambda n: replace(n, name=names.get(n.name, n.name)) if isinstance(n, Var) else n
-    )
-    return renamed

@@ -17,14 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
 from nomp import cpu_schedule, gpu_schedule, jumps
 from nomp.arithmetic import cast, is_launch_expr
+from nomp.device_source import Scratch
 from nomp.frontend import private
-from nomp.interleave import Unique, can_enter, named_in
+from nomp.interleave import Unique, can_enter
 from nomp.loops import INDEX, signed_step, trip_count
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
-from nomp.walks import names, walk
+from nomp.walks import mentioned_in, names, walk
 
 LIGHT = 1024
 """How many iterations an item has at least, where a body has no loop: so many are worth the start of an item."""
@@ -34,48 +36,54 @@ MOST_PIECES = 16
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A *region* with *axes* for its loops over groups and items; *derived* defines its extra scalars."""
+    """A *region* with *axes* for its loops over groups and items; *derived* defines its extra scalars, *scratch* its
+    extra arrays."""
 
     region: Region
     axes: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, Expr] = field(default_factory=dict)
+    scratch: tuple[Scratch, ...] = ()
 
 
 def divided_loops(region: Region) -> tuple[str, ...]:
     """The loops of *region* whose iterations are divided among work items."""
-    found = (part.body[0] for part in _pieces(region) if _is_parallel(part))
+    found = (piece.region.body[0] for piece in _pieces(region) if piece.kind != "sequential")
     return tuple(loop.iname for loop in found if isinstance(loop, For))
 
 
 def parts(region: Region, most: int, cpu: bool = False) -> tuple[Part, ...]:
     """*region* on a grid, () where nothing in it is parallel.  *cpu*: for a CPU, on up to *most* items."""
     unique = names(region).unique
-    return tuple(_made(piece, most, unique, number, cpu) for number, piece in enumerate(_pieces(region)))
+    found = enumerate(_pieces(region))
+    return tuple(_part(piece, f"_{number}" if number else "", most, unique, cpu) for number, piece in found)
 
 
 # ---------------------------------------------------------------------------------------------- what can be divided
 
 
-def _pieces(region: Region) -> tuple[Region, ...]:
-    """Regions that do what *region* does one after the other, at least one of them parallel; () if there are none.
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A *region* that is one loop: its iterations are independent as it was, or after it has been turned, or not."""
 
-    Each is one loop, whose iterations are independent, or are not.
-    """
+    region: Region
+    kind: Literal["parallel", "turned", "sequential"]
+
+
+def _pieces(region: Region) -> tuple[_Piece, ...]:
+    """What does the same as *region*, one piece after the other; () if none of them is parallel."""
     if len(region.body) != 1 or not isinstance(loop := region.body[0], For) or not _known(region, loop):
         return ()
-    whole = _turned(region)
-    if whole:
+    whole = _piece(region)
+    if whole.kind != "sequential":
         return (whole,)
-    pieces: list[tuple[str, Region]] = []
-    for piece in _cut(region, loop):
-        turned = None if _is_parallel(piece) else _turned(piece)
-        kind = "turned" if turned else "parallel" if _is_parallel(piece) else "sequential"
-        before = _together(pieces[-1][1], piece) if pieces and pieces[-1][0] == kind != "turned" else None
-        if before and (kind == "sequential" or _is_parallel(before)):
-            pieces[-1] = kind, before
+    cuts = list(_cut(region, loop))
+    pieces: list[_Piece] = []
+    for piece in map(_piece, cuts) if len(cuts) > 1 else ():
+        if joined := _joined(pieces[-1], piece) if pieces else None:
+            pieces[-1] = joined
         else:
-            pieces.append((kind, turned or piece))
-    return tuple(piece for _, piece in pieces) if any(kind != "sequential" for kind, _ in pieces) else ()
+            pieces.append(piece)
+    return tuple(pieces) if any(piece.kind != "sequential" for piece in pieces) else ()
 
 
 def _known(region: Region, loop: For) -> bool:
@@ -83,30 +91,24 @@ def _known(region: Region, loop: For) -> bool:
     return all(is_launch_expr(expr, region.scalars) for expr in (loop.lower, loop.upper, loop.step))
 
 
-def _turned(region: Region) -> Region | None:
-    """*region* with a parallel loop outermost: as it is, or with its two outer loops in the other order."""
+def _piece(region: Region) -> _Piece:
+    """*region*, one loop, with a parallel loop outermost if it can be: as it is, or with its two outer loops in the
+    other order."""
+    from nomp.dependence import outermost  # isl, which `nomp cc` starts without
+
     (loop,) = region.body
     assert isinstance(loop, For)
     cells = {param.name for param in region.params if param.kind == "cell"}
     alone, _ = private.apply(region, cells, names(region).unique)
-    if _is_parallel(alone):
-        return alone
+    verdict = outermost(alone).parallel
+    if verdict == "yes" or (verdict == "unknown" and loop.iname in region.clauses.independent):
+        return _Piece(alone, "parallel")
     inner = loop.body[0] if len(loop.body) == 1 else None
     if isinstance(inner, For) and can_enter(loop, inner) and _known(region, inner):
         other = replace(region, body=(replace(inner, body=(replace(loop, body=inner.body),)),))
-        if _is_parallel(other):
-            return other
-    return None
-
-
-def _is_parallel(region: Region) -> bool:
-    """Whether the iterations of the loop that *region* is are independent: by proof, or by the program's word where
-    data decide."""
-    from nomp.dependence import outermost  # isl, which `nomp cc` starts without
-
-    verdict = outermost(region)
-    vouched = verdict.parallel == "unknown" and verdict.loop.iname in region.clauses.independent
-    return verdict.parallel == "yes" or vouched
+        if outermost(other).parallel == "yes":  # what the program says of *inner* holds while *loop* stands still
+            return _Piece(other, "turned")
+    return _Piece(region, "sequential")
 
 
 def _cut(region: Region, loop: For) -> Iterator[Region]:
@@ -125,7 +127,7 @@ def _cut(region: Region, loop: For) -> Iterator[Region]:
 def _may_cut(region: Region, loop: For, place: int) -> bool:
     """Whether all iterations may do the first *place* statements of *loop* before one of them does the others."""
     first, second = loop.body[:place], loop.body[place:]
-    if {stmt.name for stmt in walk(first) if isinstance(stmt, Declare)} & named_in(second):
+    if {stmt.name for stmt in walk(first) if isinstance(stmt, Declare)} & mentioned_in(second):
         return False
     from nomp.dependence import comes_back
 
@@ -136,21 +138,24 @@ def _with_body(region: Region, loop: For, body: tuple[Stmt, ...]) -> Region:
     return replace(region, body=(replace(loop, body=body),))
 
 
-def _together(first: Region, second: Region) -> Region:
-    """One loop that does what those of *first* and then of *second* do, which have the same iterations."""
-    (loop,), (other,) = first.body, second.body
+def _joined(first: _Piece, second: _Piece) -> _Piece | None:
+    """One piece that does what *first* and then *second* do, if it is as parallel as they are."""
+    if first.kind != second.kind or first.kind == "turned":
+        return None
+    (loop,), (other,) = first.region.body, second.region.body
     assert isinstance(loop, For) and isinstance(other, For)
-    return _with_body(first, loop, (*loop.body, *other.body))
+    both = _piece(_with_body(first.region, loop, (*loop.body, *other.body)))
+    return both if both.kind == first.kind else None
 
 
 # ---------------------------------------------------------------------------------------------------- dividing it
 
 
-def _made(region: Region, most: int, unique: Unique, number: int, cpu: bool) -> Part:
+def _part(piece: _Piece, suffix: str, most: int, unique: Unique, cpu: bool) -> Part:
+    region = replace(piece.region, name=piece.region.name + suffix)
     (loop,) = region.body
     assert isinstance(loop, For)
-    region = replace(region, name=f"{region.name}_{number}" if number else region.name)
-    if not _is_parallel(region):
+    if piece.kind == "sequential":
         return Part(region)
     proofs = _proofs(region)
     if cpu:
@@ -166,7 +171,7 @@ def _made(region: Region, most: int, unique: Unique, number: int, cpu: bool) -> 
 def _shares(loop: For, most: int, proofs: cpu_schedule.Proofs, unique: Unique) -> tuple[For, dict[str, Expr]]:
     light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
     count = Binary("min", Const(most, INDEX), quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
-    grain = Const(cpu_schedule.together(loop, proofs), INDEX)
+    grain = Const(cpu_schedule.together(loop, proofs).count, INDEX)
     fair = quotient(trip_count(loop), Binary("max", Const(1, INDEX), count, INDEX))
     size = Binary("max", Const(1, INDEX), Binary("*", quotient(fair, grain), grain, INDEX), INDEX)
     items = Var(unique("_items"), INDEX)
@@ -186,9 +191,8 @@ def _proofs(region: Region) -> cpu_schedule.Proofs:
 
 
 def divided(
-    loop: For, items: Const | Var, size: Expr, unique: Callable[[str], str],
-    body: Callable[[Var, For], tuple[Stmt, ...]],
-) -> tuple[For, dict[str, Expr]]:  # fmt: skip
+    loop: For, items: Const | Var, size: Expr, unique: Unique, body: Callable[[Var, For], tuple[Stmt, ...]]
+) -> tuple[For, dict[str, Expr]]:
     """A loop over *items* with shares of *size* iterations of *loop*, and what its extra scalars are at launch.
 
     *body* makes an item's statements of its number and of the loop over its share; the last ones may be short or empty.
@@ -197,12 +201,12 @@ def divided(
     first, last = (Var(unique(name), INDEX) for name in ("_first", "_last"))
     end = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
     bounds = Declare(first.name, INDEX, (), Binary("*", item, share, INDEX)), Declare(last.name, INDEX, (), end)
-    inner = _part(loop, Var(unique("_trip"), INDEX), first, last)
+    inner = _trips(loop, Var(unique("_trip"), INDEX), first, last)
     everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), (*bounds, *body(item, inner)))
     return everyone, {trips.name: trip_count(loop), share.name: size}
 
 
-def _part(loop: For, trip: Var, first: Expr, last: Expr) -> For:
+def _trips(loop: For, trip: Var, first: Expr, last: Expr) -> For:
     """The trips from *first* to *last* of *loop*."""
     lower, step = cast(loop.lower, INDEX), signed_step(loop)
     if step == Const(1, INDEX):
