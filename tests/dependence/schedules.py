@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import loopy as lp
+import reading
 
 from nomp import codegen, priorities
 from nomp.accesses import parameters
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic
 from nomp.execution import scheduled
-from nomp.frontend.clang import parse
 from nomp.legality import Watch
 from nomp.lower import lower
 from nomp.marks import marked, unmarked
@@ -48,10 +48,5 @@ def judged(region: Region, script: Script, scalars: dict[str, int]) -> Diagnosti
 
 
 def region_of(folder: Path, loop: str, clauses: str = 'transform("m", "f")') -> Region:
-    file = folder / "t.c"
     parameters = "int n, int m, int off, double *a, double *b, double *c, int *k, double q[n][8], double r[n][8]"
-    file.write_text(f"void f({parameters}) {{\n#pragma nomp for {clauses}\n{loop}\n}}\n")
-    (source,) = parse(str(file), [])
-    (directive,) = source.directives
-    assert directive.region is not None
-    return directive.region
+    return reading.region(folder, f"void f({parameters}) {{\n#pragma nomp for {clauses}\n{loop}\n}}\n")

@@ -10,12 +10,12 @@ from random import Random
 
 import numpy as np
 import pytest
+import reading
 from interpreter import Interpreter
 from nests import OutOfBounds, nest, touches
 
 from nomp import cpu_schedule, gpu_schedule, interleave, schedule
 from nomp.arithmetic import evaluate
-from nomp.frontend.clang import parse
 from nomp.region import Declare, For, Region
 from nomp.walks import walk
 
@@ -113,17 +113,10 @@ KERNELS = {
 }
 
 
-def kernel(text: str, folder: Path) -> Region:
-    file = folder / "k.c"
-    file.write_text(
-        "void f(int n, int m, double A[n][n], double B[n][m], double C[n][m], double D[n][n], double E[n][8],\n"
-        "       double W[8][8], double *x, double *y, double *z, int *count) {\n"
-        f"#pragma nomp for\n{text}\n}}\n"
-    )
-    (source,) = parse(str(file), [])
-    region = source.directives[0].region
-    assert region is not None
-    return region
+def kernel(text: str, folder: Path, clauses: str = "") -> Region:
+    arrays = "double A[n][n], double B[n][m], double C[n][m], double D[n][n], double E[n][8], double W[8][8]"
+    params = f"int n, int m, {arrays}, double T[n][8][n][8], double *x, double *y, double *z, int *count, int k[n][m]"
+    return reading.region(folder, f"void f({params}) {{\n#pragma nomp for {clauses}\n{text}\n}}\n")
 
 
 def compared(region: Region, scalars: dict[str, int], arrays: dict[str, np.ndarray], cpu: bool = True) -> bool:
@@ -230,12 +223,13 @@ def test_all_axes_of_a_gpu(tmp_path: Path) -> None:
     for (int k = 0; k < 8; k++)
       for (int l = 0; l < 8; l++)
         T[i][l][j][k] = i + j * k;"""
-    file = tmp_path / "t.c"
-    file.write_text(f"void f(int n, double T[n][8][n][8]) {{\n#pragma nomp for\n{text}\n}}\n")
-    (source,) = parse(str(file), [])
-    region = source.directives[0].region
-    assert region is not None
-    (part,) = schedule.parts(region, 0)
+    (part,) = schedule.parts(kernel(text, tmp_path), 0)
     grid = {axis: int(evaluate(part.derived[name], {"n": 70_000}))
             for name, axis in (("_groups", "g.0"), ("_groups_", "g.1"), ("_groups__", "g.2"))}  # fmt: skip
     assert grid == {"g.2": 65535, "g.1": 65535, "g.0": 1} and set(part.axes.values()) == {*grid, "l.0"}
+
+
+def test_what_the_program_says_of_an_inner_loop_holds_while_the_outer_one_stands_still(tmp_path: Path) -> None:
+    text = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) x[k[i][j]] = y[j];"
+    assert schedule.divided_loops(kernel(text, tmp_path, 'annotate("independent", "j")')) == ()
+    assert schedule.divided_loops(kernel(text, tmp_path, 'annotate("independent", "i")')) == ("i",)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import nests
 import pytest
+import reading
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nomp.arithmetic import evaluate
 from nomp.dependence import verdicts
-from nomp.frontend.clang import parse
 from nomp.polynomial import Polynomial, polynomial
 from nomp.region import Binary, Const, Expr, Region, Unary, Var
 
@@ -122,12 +122,8 @@ LOOPS = [
 
 
 def region(folder: Path, loop: str) -> Region:
-    file = folder / "t.c"
-    file.write_text(f"struct pair {{ double x, y; }};\nvoid f({PARAMETERS})\n{{\n#pragma nomp for\n{loop}\n}}\n")
-    (source,) = parse(str(file), [])
-    (directive,) = source.directives
-    assert directive.region is not None
-    return directive.region
+    text = f"struct pair {{ double x, y; }};\nvoid f({PARAMETERS})\n{{\n#pragma nomp for\n{loop}\n}}\n"
+    return reading.region(folder, text)
 
 
 @pytest.mark.parametrize(("loop", "expected"), LOOPS)

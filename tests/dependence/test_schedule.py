@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import reading
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nomp.arithmetic import evaluate
 from nomp.dependence import verdicts
-from nomp.frontend.clang import parse
 from nomp.region import Assign, Clauses, Const, Expr, For, If, Load, Param, Region, Var
 from nomp.schedule import LIGHT, divided_loops, parts
 
@@ -45,12 +45,9 @@ def test_which_regions_are_divided(made: Region, expected: bool) -> None:
 
 def test_an_outer_scalar_is_shared_unless_the_front_end_made_it_private(tmp_path: Path) -> None:
     for body, expected in (("t = b[i]; a[i] = t;", True), ("t = b[i]; if (t < 0) continue; a[i] = t;", False)):
-        file = tmp_path / "t.c"
         text = f"#pragma nomp for\nfor (int i = 0; i < n; i++) {{ {body} }}\n"
-        file.write_text(f"void f(int n, double *a, const double *b, double t) {{\n{text}}}\n")
-        (source,) = parse(str(file), [])
-        found = source.directives[0].region
-        assert found is not None and bool(divided_loops(found)) is expected
+        found = reading.region(tmp_path, f"void f(int n, double *a, const double *b, double t) {{\n{text}}}\n")
+        assert bool(divided_loops(found)) is expected
         assert [v.parallel for v in verdicts(found)] == ["yes"]
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import reading
 from interpreter import Interpreter
 from launch import run
 
 from nomp.device_source import Variant
-from nomp.frontend.clang import parse
 from nomp.region import Region
 
 USUAL = Variant(no_wrap=True, apart=True)
@@ -39,16 +39,9 @@ BODIES = {
 
 
 def region(text: str, folder: Path) -> Region:
-    file = folder / "k.c"
-    file.write_text(
-        "static double clip(double v) { return v > 0.5 ? 0.5 : v; }\n"
-        "void f(int n, int m, double A[n][n], double B[n][m], double C[n][m], double *x, double *y, double *z) {\n"
-        f"#pragma nomp for\n{text}\n}}\n"
-    )
-    (source,) = parse(str(file), [])
-    found = source.directives[0].region
-    assert found is not None
-    return found
+    params = "int n, int m, double A[n][n], double B[n][m], double C[n][m], double *x, double *y, double *z"
+    clip = "static double clip(double v) { return v > 0.5 ? 0.5 : v; }"
+    return reading.region(folder, f"{clip}\nvoid f({params}) {{\n#pragma nomp for\n{text}\n}}\n")
 
 
 @pytest.mark.parametrize("kind", ["cpu", "gpu"])

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from fake import FakeBackend
+from reading import region
 
 from nomp.config import Settings
 from nomp.device_source import Argument, DeviceSource, Launch
 from nomp.diagnostics import NompError
-from nomp.frontend import clang
 from nomp.region import Const, Region
 from nomp.runtime.memory import ALLOC, FROM, TO
 from nomp.runtime.session import Session
@@ -36,15 +36,6 @@ SUM = """double f(int n, double *a) {
 """
 N = ctypes.c_int(10)
 Loop = Callable[[], None]
-
-
-def region(folder: Path, text: str) -> Region:
-    """The region of the C file with this *text*."""
-    (folder / "k.c").write_text(text)
-    (file,) = clang.parse(str(folder / "k.c"), [])
-    found = file.directives[0].region
-    assert found is not None
-    return found
 
 
 class Bench:
