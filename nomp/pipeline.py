@@ -205,7 +205,7 @@ def _codegen_error(region: Region, message: str) -> NompError:
 def _judged(
     region: Region, made: _Scripted, source: DeviceSource, wraps: bool, settings: Settings
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
-    """*source* with what launches are to check of its schedule, and a warning where they will not be able to."""
+    """*source* with what launches are to check of its schedule, if anything, and a warning where they cannot."""
     if settings.legality == "off":
         return source, ()
     from nomp import execution, legality
@@ -216,8 +216,9 @@ def _judged(
         given = made.lowered, made.kernel, made.marks
         schedule = execution.scheduled(*given, source, parameters(region), made.blames)
     schedule = replace(schedule, assumes=assumes)
-    doubt = legality.Watch(region, schedule).unproven()
-    return replace(source, schedule=schedule), (doubt,) if doubt else ()
+    watch = legality.Watch(region, schedule)
+    doubt = watch.unproven()
+    return replace(source, schedule=schedule if watch.is_needed() else None), (doubt,) if doubt else ()
 
 
 def _assumed(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> str:

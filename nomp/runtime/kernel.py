@@ -156,7 +156,10 @@ class Kernel:
         situation = decide, pointers, tuple(map(find, pointers)), tuple(map(ending, pointers))
         plan = self._plans.get(situation) or self._planned(context, situation, loose)
         if plan.loose != loose and plan.program:
-            plan.launches, plan.loose = plan.program.rebound(plan.launches, self._values(raw)), loose
+            if plan.program.can_rebind:
+                plan.launches, plan.loose = plan.program.rebound(plan.launches, self._values(raw)), loose
+            else:
+                plan = self._planned(context, situation, loose)
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)
         return plan
