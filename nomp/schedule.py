@@ -7,9 +7,10 @@ a GPU an item has one iteration at a time (`gpu_schedule`), on a CPU a contiguou
                                        for (i = a + item*share; i < min(a + (item+1)*share, b); i++) body
 
 So a share is as long as the launch's trips allow, contiguous elements stay together, and a few iterations stay on few
-items.  Small operands are copied the other way round (`small_operands`).  A loop whose iterations depend on each other may still have some inside that do not: it is cut into loops where
-no dependence goes back, and a loop around nothing but another one changes places with it, if the iterations of that one
-are independent then.  Called by `pipeline`; `reduction` shares out iterations in the same way.
+items.  A CPU gets copies of small operands first (`small_operands`).  A loop whose iterations depend on each other may
+still have some inside that do not: it is cut into loops where no dependence goes back, and a loop around nothing but
+another one changes places with it, if the iterations of that one are independent then.  Called by `pipeline`;
+`reduction` shares out iterations in the same way.
 """
 
 from __future__ import annotations
