@@ -64,6 +64,20 @@ class DeviceInfo:
         return {"backend::name": self.backend, **{f"device::{key}": value for key, value in device.items()}}
 
 
+class Native(Protocol):
+    """The C functions of a device's driver, and their handles, with which a launch is repeated without Python."""
+
+    queue: int
+    functions: Sequence[int]
+    """The addresses of OpenCL's clEnqueueNDRangeKernel, clSetKernelArg, clEnqueueWriteBuffer, clEnqueueReadBuffer."""
+
+    def handle(self, buffer: Any) -> int:
+        """That of *buffer*."""
+
+    def bound(self, kernel: Kernel, arguments: Sequence[Any]) -> tuple[int, Any]:
+        """That of a kernel which has its *arguments* already, and what must live as long as it is used."""
+
+
 class Kernel(Protocol):
     """An entry point of a compiled program."""
 
@@ -103,6 +117,9 @@ class Device(Protocol):
 
     def sync(self) -> None:
         """Wait for everything enqueued."""
+
+    def native(self) -> Native | None:
+        """The driver's functions, if they are known."""
 
     def close(self) -> None:
         """Release the device; buffers and kernels become invalid.  May be called twice."""

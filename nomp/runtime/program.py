@@ -50,8 +50,8 @@ class Program:
         self._device = device
         self._source = source
         self._scratch: dict[str, list[tuple[int, Any]]] = {}
-        self._loose = [value for value in source.values if value.expr is not None and _mentions(value.expr, loose)]
-        names = {value.name for value in self._loose}
+        self.loose_values = [v for v in source.values if v.expr is not None and _mentions(v.expr, loose)]
+        names = {value.name for value in self.loose_values}
         sizes = [size for launch in source.launches for size in (*launch.grid, *launch.block)]
         sizes += [scratch.size for scratch in source.scratch]
         self.can_rebind = source.schedule is None and not any(_mentions(size, names) for size in sizes)
@@ -88,7 +88,7 @@ class Program:
 
         Only if `can_rebind`: the grid and what is to be checked of the schedule do not depend on these.
         """
-        new: dict[Key, Any] = {("value", v.name): _typed(v, _evaluate(v, scalars, {})) for v in self._loose}
+        new: dict[Key, Any] = {("value", v.name): _typed(v, _evaluate(v, scalars, {})) for v in self.loose_values}
         return tuple(replace(ready, arguments=tuple(map(new.get, map(_key, ready.launch.arguments), ready.arguments)))
                      for ready in launches)  # fmt: skip
 
