@@ -10,13 +10,14 @@ A context is current in a thread; any thread of the program may call, so each op
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
+from nomp.backend import BackendError, Bound, DeviceInfo, NoSuchDevice, address_of
 from nomp_backends import nvrtc
 
 _LARGE = 1 << 20
@@ -55,16 +56,61 @@ def _errors(doing: str) -> Iterator[None]:
 class CudaKernel:
     """An entry point with its argument types known."""
 
-    def __init__(self, device: CudaDevice, function: Any, name: str, signature: Sequence[str | None]) -> None:
-        self._device, self._function, self._name = device, function, name
-        function.prepare("".join(_TYPES[dtype] for dtype in signature))
+    def __init__(self, device: CudaDevice, cubin: bytes, function: Any, name: str, types: Sequence[str | None]) -> None:
+        self._device, self._function = device, function
+        self.cubin, self.name, self.types = cubin, name, types
+        function.prepare("".join(_TYPES[dtype] for dtype in types))
 
     def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
         """See `nomp.backend.Kernel.launch`."""
         sizes = [tuple((*size, 1, 1)[:3]) for size in (grid, block)]
         given = [0 if argument is None else argument for argument in arguments]
-        with self._device.current(f"{self._name} in {tuple(grid)} groups of {tuple(block)}"):
+        with self._device.current(f"{self.name} in {tuple(grid)} groups of {tuple(block)}"):
             self._function.prepared_async_call(*sizes, self._device.stream, *given)
+
+
+class CudaNative:
+    """See `nomp.backend.Native`.  pycuda keeps the handles of functions to itself, so modules are loaded once more."""
+
+    def __init__(self, device: CudaDevice, context: int) -> None:
+        self._device, self._modules = device, dict[bytes, ctypes.c_void_p]()
+        self._library = ctypes.CDLL("libcuda.so.1")
+        self.queue: int = device.stream.handle
+        self.context = context
+        names = {
+            "launch": "cuLaunchKernel", "write": "cuMemcpyHtoDAsync_v2", "read": "cuMemcpyDtoHAsync_v2",
+            "enter": "cuCtxPushCurrent_v2", "leave": "cuCtxPopCurrent_v2", "wait": "cuStreamSynchronize",
+        }  # fmt: skip
+        self.functions = {does: address_of(self._library, name) for does, name in names.items()}
+
+    def handle(self, buffer: int) -> int:
+        """See `nomp.backend.Native.handle`."""
+        return buffer
+
+    def bound(self, kernel: CudaKernel, arguments: Sequence[Any]) -> Bound:
+        """See `nomp.backend.Native.bound`."""
+        packed = [struct.pack(f"={_TYPES[dtype]}".replace("P", "Q"), 0 if value is None else value)
+                  for dtype, value in zip(kernel.types, arguments, strict=True)]  # fmt: skip
+        slots = [ctypes.create_string_buffer(data, len(data)) for data in packed]
+        places = tuple(map(ctypes.addressof, slots))
+        pointers = (ctypes.c_void_p * max(1, len(places)))(*places)
+        return Bound(self._function(kernel), (slots, pointers), ctypes.addressof(pointers), places)
+
+    def _function(self, kernel: CudaKernel) -> int:
+        function = ctypes.c_void_p()
+        with self._device.current(f"loading {kernel.name} again"):
+            if kernel.cubin not in self._modules:
+                module = ctypes.c_void_p()
+                _check(self._library.cuModuleLoadData(ctypes.byref(module), kernel.cubin), kernel.name)
+                self._modules[kernel.cubin] = module
+            module = self._modules[kernel.cubin]
+            _check(self._library.cuModuleGetFunction(ctypes.byref(function), module, kernel.name.encode()), kernel.name)
+        return function.value or 0
+
+
+def _check(status: int, what: str) -> None:
+    if status:
+        raise BackendError(f"loading {what} again: CUDA's status is {status}")
 
 
 class CudaDevice:
@@ -96,7 +142,8 @@ class CudaDevice:
         with self.current("loading the kernels"):
             module = _pycuda().module_from_buffer(cubin)
             self._modules.append(module)
-            return {name: CudaKernel(self, module.get_function(name), name, s) for name, s in signatures.items()}
+            functions = {name: module.get_function(name) for name in signatures}
+            return {name: CudaKernel(self, cubin, functions[name], name, types) for name, types in signatures.items()}
 
     def alloc(self, nbytes: int) -> int:
         """See `nomp.backend.Device.alloc`."""
@@ -157,9 +204,9 @@ class CudaDevice:
         with self.current("waiting for the device"):
             self.stream.synchronize()
 
-    def native(self) -> None:
+    def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
-        return None
+        return CudaNative(self, self._context.handle)
 
     def close(self) -> None:
         """See `nomp.backend.Device.close`."""

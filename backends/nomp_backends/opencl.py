@@ -19,7 +19,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
+from nomp.backend import BackendError, Bound, DeviceInfo, NoSuchDevice, address_of
 
 POCL = "Portable Computing Language"
 _PIECE = 2**30
@@ -96,18 +96,20 @@ class OpenCLNative:
 
     def __init__(self, queue: Any) -> None:
         self.queue: int = queue.int_ptr
+        self.context = 0
         library = ctypes.CDLL(_pyopencl()._cl.__file__)
-        names = ("clEnqueueNDRangeKernel", "clSetKernelArg", "clEnqueueWriteBuffer", "clEnqueueReadBuffer")
-        self.functions = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names]
+        names = {"launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
+                 "read": "clEnqueueReadBuffer"}  # fmt: skip
+        self.functions = {does: address_of(library, name) for does, name in names.items()}
 
     def handle(self, buffer: Any) -> int:
         """See `nomp.backend.Native.handle`."""
         return int(buffer.int_ptr)
 
-    def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any]) -> tuple[int, Any]:
+    def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any]) -> Bound:
         """See `nomp.backend.Native.bound`."""
         made = kernel.copy(arguments)
-        return made.int_ptr, (made, arguments)
+        return Bound(made.int_ptr, (made, arguments))
 
 
 class OpenCLDevice:

@@ -26,8 +26,9 @@ class Replays:
     def start(self, native: Native) -> None:
         """See `runtime.session.Replays.start`."""
         self._kept = [native]
-        addresses = [self._pointer(value) for value in (native.queue, *native.functions)]
-        self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", addresses))
+        handles = {"queue": native.queue, "context": native.context, **native.functions}
+        driver = {name: self._pointer(value) for name, value in handles.items()}
+        self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", driver))
 
     def keep(self, kernel: int, replay: Replay) -> None:
         """See `runtime.session.Replays.keep`."""
@@ -49,12 +50,13 @@ class Replays:
         self._kept.clear()
 
     def _action(self, action: Action) -> dict[str, Any]:
-        sizes = [groups * items for groups, items in zip(action.grid, action.block, strict=True)]
+        groups, items = ((*size, 1, 1)[:3] for size in (action.grid, action.block))
         return {
             "kind": self._kinds[action.kind], "position": action.position, "offset": action.offset,
             "bytes": self._bytes(action.data) if action.data else self._ffi.NULL,
-            "size": action.size, "object": self._pointer(action.object), "index": action.index, "dims": len(sizes),
-            "global": sizes, "local": action.block,
+            "size": action.size, "object": self._pointer(action.object), "index": action.index,
+            "dims": len(action.grid), "groups": groups, "items": items,
+            "arguments": self._ffi.cast("void **", action.arguments),
         }  # fmt: skip
 
     def _array(self, kind: str, values: Sequence[Any]) -> Any:

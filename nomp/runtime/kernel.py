@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
-from nomp.backend import Device
+from nomp.backend import BackendError, Device
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
@@ -125,7 +125,10 @@ class Kernel:
 
     def _replay(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Replay | None:
         every = range(len(addresses)) if self._singles_matter else [position for position, _ in self._arrays]
-        return replay(plan, addresses, set(every), self._scalars, self._cells, context.device, context.memory)
+        try:
+            return replay(plan, addresses, set(every), self._scalars, self._cells, context.device, context.memory)
+        except BackendError:
+            return None  # the launch itself was good, and can be repeated as before
 
     def attempt(self, context: Context, addresses: Sequence[int]) -> Trial:
         """The same; then the host's memory is what the loop is to start from, for the program to run it there.

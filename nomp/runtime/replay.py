@@ -12,7 +12,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from nomp.backend import Device, Native
+from nomp.backend import Bound, Device, Native
 from nomp.region import Var
 from nomp.runtime.cells import Cell
 from nomp.runtime.memory import AddressMap
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class Action:
     """A call of the driver, or (``store``) bytes for the program's memory.
 
-    *object* is the driver's handle: of a kernel whose argument *index* to ``set`` or that to ``launch``, of a buffer to
-    ``write`` or ``read`` (which waits).  The host's side is *data*, or the *size* bytes *offset* bytes behind the
-    address at *position*.
+    *object* is the driver's handle: of a kernel whose argument *index* to ``set`` or that to ``launch`` (with
+    *arguments*, see `backend.Bound`), of a buffer to ``write`` or ``read`` (which waits); or the address of an argument
+    to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*.
     """
 
     kind: Literal["set", "launch", "write", "read", "store"]
@@ -41,6 +41,7 @@ class Action:
     index: int = 0
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
+    arguments: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,13 @@ def replay(
     free = {scalar.name: scalar for scalar in scalars if program.can_rebind and scalar.name in scalars.loose}
     launches, kept = list[Action](), list[Any]()
     for ready in plan.launches:
-        handle, keep = native.bound(ready.kernel, ready.arguments)
-        settings = _settings(ready, handle, program.loose_values, free)
+        bound = native.bound(ready.kernel, ready.arguments)
+        settings = _settings(ready, bound, program.loose_values, free)
         if settings is None:
             return None
-        kept.append(keep)
-        launches += [*settings, Action("launch", handle, grid=ready.grid, block=ready.block)]
+        kept.append(bound)
+        launch = Action("launch", bound.handle, grid=ready.grid, block=ready.block, arguments=bound.arguments)
+        launches += [*settings, launch]
     before, after = _cells(cells, plan, native, device)
     stores = [Action("store", position=position, size=len(value), data=value) for position, value in plan.counters]
     pointers = {position: addresses[position] for position in fixed | {cell.position for cell in cells}}
@@ -81,7 +83,7 @@ def replay(
     return Replay(pointers, same, (*before, *launches, *after, *stores), (plan, native, *kept))
 
 
-def _settings(ready: Ready, handle: int, values: Sequence[Any], free: dict[str, Scalar]) -> list[Action] | None:
+def _settings(ready: Ready, bound: Bound, values: Sequence[Any], free: dict[str, Scalar]) -> list[Action] | None:
     """Arguments of *ready* that come from scalars that may change; None if one has to be computed from these."""
     made = []
     for index, argument in enumerate(ready.launch.arguments):
@@ -91,7 +93,8 @@ def _settings(ready: Ready, handle: int, values: Sequence[Any], free: dict[str, 
         scalar = free.get(value.expr.name) if isinstance(value.expr, Var) else None
         if scalar is None or scalar.dtype != value.dtype:
             return None
-        made.append(Action("set", handle, scalar.position, size=scalar.size, index=index))
+        place = bound.slots[index] if bound.slots else bound.handle
+        made.append(Action("set", place, scalar.position, size=scalar.size, index=index))
     return made
 
 

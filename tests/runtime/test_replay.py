@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from bench import ARRAY_A, CELL_S, SCALAR_N, Bench, N, address, region, source
 
+from nomp.backend import Bound
 from nomp.device_source import Argument, Value
 from nomp.region import Assign, Binary, Cast, Const, Expr, Load, Param, Region, Var
 from nomp.runtime.kernel import Kernel
@@ -25,13 +26,14 @@ class FakeNative:
     """Handles are the numbers of things seen."""
 
     queue = 1
-    functions = (2, 3, 4, 5)
+    context = 0
+    functions: Mapping[str, int] = {}
 
     def handle(self, buffer: Any) -> int:
         return 7
 
-    def bound(self, kernel: Any, arguments: Sequence[Any]) -> tuple[int, Any]:
-        return 9, arguments
+    def bound(self, kernel: Any, arguments: Sequence[Any]) -> Bound:
+        return Bound(9, arguments)
 
 
 def replays(bench: Bench, made: Region, addresses: Sequence[int], runs: int = 3) -> list[Replay | None]:

@@ -46,6 +46,31 @@ static int read_(void *queue, void *buffer, unsigned blocking, size_t offset, si
   return copy("read", buffer, blocking, size, host);
 }
 
+static int cu_launch_(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned ix, unsigned iy, unsigned iz,
+                      unsigned shared, void *stream, void **arguments, void **extra) {
+  char text[100];
+  snprintf(text, sizeof text, "%s/%s %u,%u,%u/%u,%u,%u %g;", (char *)stream, (char *)function, gx, gy, gz, ix, iy, iz,
+           *(double *)arguments[0]);
+  return shared || extra ? 1 : called(text);
+}
+
+static int cu_write_(void *buffer, const void *host, size_t size, void *stream) {
+  return !stream || copy("write", buffer, 0, size, (double *)host);
+}
+
+static int cu_read_(void *host, void *buffer, size_t size, void *stream) {
+  return !stream || copy("read", buffer, 0, size, host);
+}
+
+static int cu_wait_(void *stream) { return called(stream ? "wait;" : ""); }
+
+static int cu_push_(void *context) { return called(context ? "push;" : ""); }
+
+static int cu_pop_(void **context) {
+  *context = NULL;
+  return called("pop;");
+}
+
 static double one = 1;
 static int seven = 7;
 static const struct nomp_pointer pointer = {1, 0xabc0};
@@ -53,14 +78,14 @@ static const struct nomp_scalar scalar = {0, sizeof seven, &seven};
 static const struct nomp_action actions[] = {
     {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = "sum"},
     {.kind = NOMP_SET, .position = 2, .size = 8, .object = "kernel", .index = 3},
-    {.kind = NOMP_LAUNCH, .object = "kernel", .dims = 2, .global = {6, 8}, .local = {2, 4}},
+    {.kind = NOMP_LAUNCH, .object = "kernel", .dims = 2, .groups = {3, 2}, .items = {2, 4}},
     {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum"},
     {.kind = NOMP_STORE, .position = 4, .bytes = &seven, .size = sizeof seven},
 };
 static struct nomp_replay replay = {NULL, 1, 1, 5, &pointer, &scalar, actions};
 
 int main(void) {
-  const struct nomp_driver functions = {"queue", enqueue, set, write_, read_};
+  const struct nomp_driver functions = {.queue = "queue", .launch = enqueue, .set = set, .write = write_, .read = read_};
   int n = 7, last = 0;
   double factor = 0.5, sums[2] = {0, 1};
   uintptr_t addresses[] = {(uintptr_t)&n, 0xabc0, (uintptr_t)&factor, (uintptr_t)sums, (uintptr_t)&last};
@@ -104,6 +129,24 @@ int main(void) {
   CHECK(nomp_replay_keep(2, &later) == 1);
   calls = 0, refuse = 2; /* the launch has been enqueued: it must not be once more */
   CHECK(nomp_replay(2, addresses) == -5 && nomp_replay(2, addresses) == 0 && calls == 3);
+
+  const struct nomp_driver cuda = {"stream", "context", .launch = cu_launch_, .write = cu_write_, .read = cu_read_,
+                                   .enter = cu_push_, .leave = cu_pop_, .wait = cu_wait_};
+  double slot = 0;
+  void *arguments[] = {&slot};
+  const struct nomp_action on_cuda[] = {
+      {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = "sum"},
+      {.kind = NOMP_SET, .position = 2, .size = 8, .object = &slot},
+      {.kind = NOMP_LAUNCH, .object = "f", .dims = 2, .groups = {3, 2, 1}, .items = {32, 4, 1}, .arguments = arguments},
+      {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum"},
+  };
+  struct nomp_replay with_cuda = {NULL, 1, 1, 4, &pointer, &scalar, on_cuda};
+  *log_ = 0, refuse = -1, sums[1] = 0.5;
+  nomp_replay_start(&cuda);
+  CHECK(nomp_replay_keep(2, &with_cuda) == 1 && nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "push;write sum 0 8 1;stream/f 3,2,1/32,4,1 2;read sum 0 8 0.5;wait;pop;") == 0);
+  calls = 0, refuse = 2;
+  CHECK(nomp_replay(2, addresses) == -5 && strcmp(strrchr(log_, ' '), " 2;pop;") == 0);
   puts("done");
   return 0;
 }

@@ -29,10 +29,13 @@ struct nomp_kernel {
   int nargs;
 };
 
-/* replay.c: the driver's queue, and its functions that enqueue a launch, set an argument, and copy to and from it. */
+/*
+ * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, and copy to and from a buffer; or
+ * (with a context) CUDA's stream, and its functions for these, to enter and leave the context, and to wait.
+ */
 struct nomp_driver {
-  void *queue;
-  void *enqueue, *set, *write, *read;
+  void *queue, *context;
+  void *launch, *set, *write, *read, *enter, *leave, *wait;
 };
 
 /* The argument at position is this address. */
@@ -50,8 +53,8 @@ struct nomp_scalar {
 
 /*
  * A step of a launch.  The host's side of it is bytes, or lies offset behind the argument at position: the value of the
- * index-th argument of the kernel object (SET), what goes to the buffer object and comes back from it (WRITE, READ), the
- * bytes that a variable of the program gets (STORE).
+ * index-th argument of the kernel object, or of the memory object that is one of a launch's arguments (SET), what goes
+ * to the buffer object and comes back from it (WRITE, READ), the bytes that a variable of the program gets (STORE).
  */
 enum { NOMP_SET, NOMP_LAUNCH, NOMP_WRITE, NOMP_READ, NOMP_STORE };
 struct nomp_action {
@@ -63,7 +66,8 @@ struct nomp_action {
   void *object;
   unsigned index;
   unsigned dims;
-  size_t global[3], local[3];
+  size_t groups[3], items[3];
+  void **arguments;
 };
 
 /* What repeats a launch, where the pointers and scalars are the same. */
