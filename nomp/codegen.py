@@ -7,7 +7,7 @@ In: a kernel as a script (or the default) left it, its scalar values, the values
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import redirect_stdout
 from functools import reduce
 from io import StringIO
@@ -125,16 +125,19 @@ def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
     return kernel.with_kernel(entry.copy(loop_priority=frozenset(k for k in kept if len(k) > 1)))
 
 
-def each_by_itself(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
-    """*kernel* for items that are known not to meet: each has locals of its own, and nothing waits.
+def each_by_itself(kernel: lp.TranslationUnit, shared: Set[str] = frozenset()) -> lp.TranslationUnit:
+    """*kernel* for items that are known not to meet, except in the locals *shared* of a group: nothing else waits.
 
     So loopy need not look at each pair of accesses.
     """
     entry = kernel.default_entrypoint
-    ids = frozenset((insn.id, "any") for insn in entry.instructions)
-    instructions = [insn.copy(no_sync_with=ids) for insn in entry.instructions]
-    own = {name: t.copy(address_space=AddressSpace.PRIVATE) for name, t in entry.temporary_variables.items()}
-    return kernel.with_kernel(entry.copy(instructions=instructions, temporary_variables=own))
+    alone = {insn.id for insn in entry.instructions if not shared & insn.dependency_names()}
+    no_one = frozenset((insn.id, "any") for insn in entry.instructions)
+    these = frozenset((name, "any") for name in alone)
+    instructions = [i.copy(no_sync_with=no_one if i.id in alone else these) for i in entry.instructions]
+    spaces = {False: AddressSpace.PRIVATE, True: AddressSpace.LOCAL}
+    locals_ = {name: t.copy(address_space=spaces[name in shared]) for name, t in entry.temporary_variables.items()}
+    return kernel.with_kernel(entry.copy(instructions=instructions, temporary_variables=locals_))
 
 
 def _without_needless_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:

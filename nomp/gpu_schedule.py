@@ -10,6 +10,8 @@ neighbouring elements; up to two others, around or directly inside it, are on ax
                                            for (j from 256*group_ + item on, in steps of the grid)
                                              body
 
+A grid is as large as the loop, if the device allows; then there is one step of it.
+
 Called by `schedule`, for a region without a script.
 """
 
@@ -21,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from nomp.arithmetic import cast
 from nomp.cpu_schedule import stride
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, signed_step, trip_count
+from nomp.loops import INDEX, quotient, signed_step, trip_count
 from nomp.region import Binary, Const, Declare, Expr, For, Stmt, Var
 from nomp.walks import loads, walk
 
@@ -77,7 +79,7 @@ def _each(grid: _Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Uni
     """*body* for those iterations of *loop* that an item on *axis* has; adds what is around to *grid*."""
     trips, groups = (Var(unique(name), INDEX) for name in ("_trips", "_groups"))
     items = ITEMS if axis == 0 else 1
-    wanted = Binary("//", Binary("+", trip_count(loop), Const(items - 1, INDEX), INDEX), Const(items, INDEX), INDEX)
+    wanted = quotient(trip_count(loop), Const(items, INDEX))
     grid.derived[trips.name] = trip_count(loop)
     grid.derived[groups.name] = Binary("min", wanted, Const(MOST_GROUPS[axis], INDEX), INDEX)
     group = Var(unique("_group"), INDEX)
@@ -87,10 +89,17 @@ def _each(grid: _Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Uni
         grid.loops.append((_counting(item, Const(items, INDEX)), f"l.{axis}"))
         first = Binary("+", Binary("*", group, Const(items, INDEX), INDEX), item, INDEX)
     grid.loops.append((_counting(group, groups), f"g.{axis}"))
-    trip, whole = Var(unique("_trip"), INDEX), Binary("*", groups, Const(items, INDEX), INDEX)
+    rounds = Var(unique("_rounds"), INDEX)
+    at_once = Binary("max", _ONE, Binary("*", grid.derived[groups.name], Const(items, INDEX), INDEX), INDEX)
+    grid.derived[rounds.name] = quotient(trip_count(loop), at_once)
+    round_, base, trip = (Var(unique(name), INDEX) for name in ("_round", "_base", "_trip"))
+    step = Binary("*", round_, Binary("*", groups, Const(items, INDEX), INDEX), INDEX)
     value = Binary("+", cast(loop.lower, INDEX), Binary("*", trip, signed_step(loop), INDEX), INDEX)
     counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
-    return (For(trip.name, INDEX, first, "<", trips, whole, (counter, *body)),)
+    end = Binary("min", Binary("+", base, _ONE, INDEX), trips, INDEX)  # no iteration, or one
+    one = For(trip.name, INDEX, base, "<", end, _ONE, (counter, *body))
+    start = Declare(base.name, INDEX, (), Binary("+", first, step, INDEX))
+    return (replace(_counting(round_, rounds), body=(start, one)),)
 
 
 def _counting(counter: Var, count: Expr) -> For:

@@ -171,6 +171,12 @@ def constant_trips(loop: For) -> int | None:
     return int(evaluate(count, {})) if is_launch_expr(count, frozenset()) else None
 
 
+def quotient(left: Expr, right: Expr) -> Expr:
+    """*left* divided by *right*, which is positive, rounded up."""
+    nearly = Binary("-", right, Const(1, INDEX), INDEX)
+    return Binary("//", Binary("+", left, nearly, INDEX), right, INDEX)
+
+
 def last_value(loop: For, trips: Expr) -> Expr:
     """The counter's value after the loop, given its trip count, in the counter's type."""
     step = Binary("*", trips, signed_step(loop), INDEX)

@@ -149,7 +149,7 @@ def _aliased(region: Region) -> Diagnostic:
 
 def _accumulators(device: DeviceInfo) -> int:
     """How many partial results a reduction has: on CPUs the same for all, so that they agree to the last bit."""
-    return 64 if device.type == "cpu" else 1024 * max(1, device.compute_units)
+    return 64 if device.type == "cpu" else 8 * max(1, device.compute_units)
 
 
 def _items(device: DeviceInfo) -> int:
@@ -172,7 +172,7 @@ def _in_parts(
         values = _values(lowered, part.derived)
         kernel = lowered.kernel
         if part.axes:
-            kernel = codegen.each_by_itself(lp.tag_inames(kernel, dict(part.axes)))
+            kernel = codegen.each_by_itself(lp.tag_inames(kernel, dict(part.axes)), part.shared)
         try:
             source = codegen.generate(kernel, values, jit, device.dialect, part.scratch)
         except codegen.CodegenError:

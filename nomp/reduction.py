@@ -2,21 +2,22 @@
 
 `parts` rewrites a region whose only effects are those of its reduce clauses into two regions: in the first, each of a
 fixed number of items runs a contiguous share of the iterations into a private accumulator and stores it; in the second,
-one item combines these and the variable's value before the region.  Called by `pipeline`, where no script has mapped
-the loop.
+one item combines these and the variable's value before the region.  A GPU has groups in their place
+(`gpu_reduction`).  Called by `pipeline`, where no script has mapped the loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nomp import jumps
+from nomp import gpu_reduction, jumps
 from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
 from nomp.device_source import Scratch
 from nomp.interleave import Unique, in_groups, renamed, substituted
-from nomp.loops import INDEX, trip_count
+from nomp.loops import INDEX, quotient, trip_count
 from nomp.region import (
     Assign,
     Binary,
@@ -33,7 +34,7 @@ from nomp.region import (
     Var,
     While,
 )
-from nomp.schedule import Part, divided, quotient
+from nomp.schedule import Part, divided
 from nomp.walks import names, rewritten, walk
 
 _START = {"+": 0, "^": 0, "*": 1}
@@ -45,7 +46,10 @@ LANES = 16
 
 
 def parts(region: Region, items: int, cpu: bool = False) -> tuple[Part, ...]:
-    """The two stages of *region* for *items* accumulators, () where it does more than reduce."""
+    """The two stages of *region* for *items* accumulators, () where it does more than reduce.
+
+    On a GPU these are groups' (`gpu_reduction`), except for ``&&`` and ``||``.
+    """
     if not is_pure(region):
         return ()
     loop = region.body[0]
@@ -55,6 +59,8 @@ def parts(region: Region, items: int, cpu: bool = False) -> tuple[Part, ...]:
                for r in region.clauses.reductions}  # fmt: skip
     private = {name: Var(unique(f"{array.name}_sum"), array.dtype) for name, array in partial.items()}
     summed = replace(loop, body=substituted(loop.body, {name: own.name for name, own in private.items()}))
+    if not cpu and not any(r.op in ("&&", "||") for r in region.clauses.reductions):
+        return gpu_reduction.parts(region, summed, _reduced(region, private, partial, unique), items, unique)
     number = Const(items, INDEX)
     ops = {r.name: r.op for r in region.clauses.reductions}
 
@@ -70,6 +76,18 @@ def parts(region: Region, items: int, cpu: bool = False) -> tuple[Part, ...]:
     first = replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
     second = _combine(region, items, partial, unique)
     return Part(first, {everyone.iname: "g.0"}, derived, scratch), Part(second, scratch=scratch)
+
+
+def _reduced(
+    region: Region, private: Mapping[str, Var], partial: Mapping[str, Param], unique: Unique
+) -> Iterator[gpu_reduction.Reduced]:
+    for reduction in region.clauses.reductions:
+        own = private[reduction.name]
+        cell = Var(reduction.name, own.dtype)
+        combine = functools.partial(combined, reduction.op)
+        row = unique(f"{reduction.name}_row")
+        start = _start(reduction.op, cell)
+        yield gpu_reduction.Reduced(cell, start, own, partial[reduction.name], row, combine)
 
 
 def is_pure(region: Region) -> bool:

@@ -25,10 +25,11 @@ from nomp.arithmetic import cast, is_launch_expr
 from nomp.device_source import Scratch
 from nomp.frontend import private
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, signed_step, trip_count
+from nomp.loops import INDEX, quotient, signed_step, trip_count
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
 from nomp.walks import mentioned_in, names, walk
 
+_ONE = Const(1, INDEX)
 LIGHT = 1024
 """How many iterations an item has at least, where a body has no loop: so many are worth the start of an item."""
 MOST_PIECES = 16
@@ -38,12 +39,13 @@ MOST_PIECES = 16
 @dataclass(frozen=True, slots=True)
 class Part:
     """A *region* with *axes* for its loops over groups and items; *derived* defines its extra scalars, *scratch* its
-    extra arrays."""
+    extra arrays.  The items of a group share the locals *shared*, and wait for each other between loops over items."""
 
     region: Region
     axes: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, Expr] = field(default_factory=dict)
     scratch: tuple[Scratch, ...] = ()
+    shared: frozenset[str] = frozenset()
 
 
 def divided_loops(region: Region) -> tuple[str, ...]:
@@ -205,31 +207,25 @@ def divided(
 
     *body* makes an item's statements of its number and of the loop over its share; the last ones may be short or empty.
     """
-    item, trips, share = (Var(unique(name), INDEX) for name in ("_item", "_trips", "_share"))
+    item, total, share = (Var(unique(name), INDEX) for name in ("_item", "_trips", "_share"))
     first, last = (Var(unique(name), INDEX) for name in ("_first", "_last"))
-    end = Binary("min", Binary("+", first, share, INDEX), trips, INDEX)
+    end = Binary("min", Binary("+", first, share, INDEX), total, INDEX)
     bounds = Declare(first.name, INDEX, (), Binary("*", item, share, INDEX)), Declare(last.name, INDEX, (), end)
-    inner = _trips(loop, Var(unique("_trip"), INDEX), first, last)
+    inner = trips(loop, Var(unique("_trip"), INDEX), first, last)
     everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), (*bounds, *body(item, inner)))
-    return everyone, {trips.name: trip_count(loop), share.name: size}
+    return everyone, {total.name: trip_count(loop), share.name: size}
 
 
-def _trips(loop: For, trip: Var, first: Expr, last: Expr) -> For:
-    """The trips from *first* to *last* of *loop*."""
+def trips(loop: For, trip: Var, first: Expr, last: Expr, every: Expr = _ONE) -> For:
+    """The trips from *first* to *last* of *loop*, or one of *every* so many."""
     lower, step = cast(loop.lower, INDEX), signed_step(loop)
-    if step == Const(1, INDEX):
+    if step == every == _ONE:
         # Counted in 64 bits: the last items' shares may begin beyond what the counter's own type holds.
         return For(loop.iname, INDEX, _plus(lower, first), "<", _plus(lower, last), step, loop.body, None, loop.place)
     value = _plus(lower, Binary("*", trip, step, INDEX))
     counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
-    return For(trip.name, INDEX, first, "<", last, Const(1, INDEX), (counter, *loop.body))
+    return For(trip.name, INDEX, first, "<", last, every, (counter, *loop.body))
 
 
 def _plus(left: Expr, right: Expr) -> Expr:
     return right if left == Const(0, INDEX) else Binary("+", left, right, INDEX)
-
-
-def quotient(left: Expr, right: Expr) -> Expr:
-    """*left* divided by *right*, which is positive, rounded up."""
-    nearly = Binary("-", right, Const(1, INDEX), INDEX)
-    return Binary("//", Binary("+", left, nearly, INDEX), right, INDEX)
