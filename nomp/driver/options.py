@@ -255,6 +255,11 @@ _OTHER_MEANING = ("-fsingle-precision-constant", "-fexec-charset")
 """Options that give a program another meaning, which kernels would not have."""
 _OTHER_LIMITS = ("-fwrapv", "-ftrapv", "-fno-strict-aliasing")
 """Options that give a meaning to what has none in C: programs that need it are rare, builds that have them are not."""
+_AUXILIARY = (
+    "--coverage", "-coverage", "-ftest-coverage", "-fprofile", "-fbranch-probabilities", "-gsplit-dwarf",
+    "-fstack-usage", "-fcallgraph-info", "-fdump", "-save-temps",
+)  # fmt: skip
+"""What options begin with that have a compilation leave, or look for, files named after its output."""
 _LINKER = frozenset(
     (
         "-l", "-L", "-T", "-Tbss", "-Tdata", "-Ttext", "-e", "-u", "-z", "-s", "--entry", "-Xlinker", "-static",
@@ -272,6 +277,18 @@ def dependencies(command: Command) -> Dependencies | None:
     targets = tuple(word for item in chosen if item.name in ("-MT", "-MQ") for word in item.words)
     others = tuple(item.name for item in chosen if item.name in ("-MP", "-MG"))
     return Dependencies("-MM" if flags[-1] == "-MMD" else "-M", command.value("-MF"), targets, others)
+
+
+def compiled(command: Command) -> tuple[Item, ...]:
+    """The inputs that the host compiler would compile: it warns of others that it does not use."""
+    unused = ("object", "assembler") if command.mode == "assemble" else ("object",)
+    return tuple(item for item in command.inputs if item.language not in unused)
+
+
+def leaves_files(command: Command) -> bool:
+    """Whether to compile and link in one command leaves files besides the program, which coverage or debuggers need."""
+    wanted = command.mode == "link" and not command.has("-dumpdir")
+    return wanted and any(item.name.startswith(_AUXILIARY) for item in command.items)
 
 
 def other_meanings(command: Command) -> Iterator[Diagnostic]:

@@ -197,6 +197,13 @@ def test_dependencies_that_cannot_be_written_leave_no_object(project: Path, capf
     assert not Path("foo.o").exists()
 
 
+def test_dependencies_that_cannot_be_written_take_no_device_away(project: Path) -> None:
+    """The superuser could remove /dev/null."""
+    os.symlink(os.devnull, "null")
+    assert nomp_cc("-MMD -MF nowhere/foo.d -c foo.c -o null") != 0
+    assert Path("null").is_symlink()
+
+
 def test_a_response_file_with_an_open_quotation_mark(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (project / "words").write_text("-DX='1 foo.c")
     assert nomp_cc("@words") == 1
