@@ -242,15 +242,17 @@ _PREPROCESSOR = frozenset(
     (
         "-D", "-U", "-A", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix",
         "-iwithprefixbefore", "-isysroot", "--sysroot", "-nostdinc", "-ansi", "-undef", "-trigraphs",
-        "-pthread", "-fopenmp", "-target", "-m32", "-m64", "-Xpreprocessor",
+        "-pthread", "-target", "-m32", "-m64", "-Xpreprocessor",
     )
 )  # fmt: skip
 _PREPROCESSOR_STARTS = (
     "-std=", "--std=", "--sysroot=", "--target=", "--define-macro", "--undefine-macro", "--include", "--imacros",
     "--no-standard-includes", "--ansi", "--trigraphs", "-Wp,", "-fpack-struct", "-march=", "-mcpu=", "-mavx", "-msse",
-    "-mfma", "-O", "-fopenmp=", "-fshort-", "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC",
+    "-mfma", "-O", "-fshort-", "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC",
     "-fpic", "-fPIE", "-fpie", "-ffast-math", "-mlong-double-",
 )  # fmt: skip
+OPENMP = "-D_OPENMP=201511"
+"""What ``-fopenmp`` does for the front end: its pragmas are the host compiler's, which carries them out."""
 _OTHER_MEANING = ("-fsingle-precision-constant", "-fexec-charset")
 """Options that give a program another meaning, which kernels would not have."""
 _OTHER_LIMITS = ("-fwrapv", "-ftrapv", "-fno-strict-aliasing")
@@ -305,7 +307,13 @@ def other_meanings(command: Command) -> Iterator[Diagnostic]:
 def preprocessor_words(command: Command) -> tuple[str, ...]:
     """The host options that decide how the source reads (macros, folders, the language), where clang has them too."""
     chosen = (i for i in command.items if i.name in _PREPROCESSOR or i.name.startswith(_PREPROCESSOR_STARTS))
-    return tuple(word for item in chosen for word in item.words)
+    return (*((OPENMP,) if has_openmp(command) else ()), *(word for item in chosen for word in item.words))
+
+
+def has_openmp(command: Command) -> bool:
+    """Whether the host compiler carries out OpenMP's pragmas."""
+    said = [item.name.partition("=")[0] for item in command.items]
+    return next((name == "-fopenmp" for name in reversed(said) if name in ("-fopenmp", "-fno-openmp")), False)
 
 
 def compile_words(command: Command) -> tuple[str, ...]:
