@@ -84,6 +84,12 @@ def test_variables_that_libnomp_needs_do_no_harm(run: Run) -> None:
     assert (done.returncode, done.stdout) == (0, "done\n")
 
 
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_what_optimizes_python_does_no_harm(level: str, run: Run) -> None:
+    done = run("axpy.c", PYTHONOPTIMIZE=level)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_python_without_nomp(run: Run, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)
     python = tmp_path / "empty" / "bin" / "python3"

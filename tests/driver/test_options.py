@@ -88,8 +88,9 @@ def test_preprocessor_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "on"), [("-fopenmp", True), ("-fopenmp=libomp", True), ("-fopenmp -fno-openmp", False), ("-fopenmp-simd", False),
-                     ("-fno-openmp -fopenmp", True), ("-O2", False)]
+    ("line", "on"),
+    [("-fopenmp", True), ("-fopenmp=libomp", True), ("-fopenmp -fno-openmp", False), ("-fopenmp-simd", False),
+     ("-fno-openmp -fopenmp", True), ("-O2", False)],
 )  # fmt: skip
 def test_whether_openmp_is_on(line: str, on: bool) -> None:
     assert options.has_openmp(options.parse(line.split())) == on

@@ -60,8 +60,11 @@ static void make_symbols_global(void) {
   if (dladdr((void *)&Py_IsInitialized, &info)) dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-/* PYTHONHOME, which libnomp needs, would make Python look for its library, and for nomp, somewhere else. */
-static int environment_fits(void) { return getenv("PYTHONHOME") == NULL; }
+/*
+ * PYTHONHOME would have Python look for its library, and for nomp, somewhere else; modules of loopy need their
+ * docstrings, which PYTHONOPTIMIZE can take away.
+ */
+static int environment_fits(void) { return !getenv("PYTHONHOME") && !getenv("PYTHONOPTIMIZE"); }
 
 static PyStatus preinitialize(void) {
   PyPreConfig config;
