@@ -53,14 +53,16 @@ class Session:
         self._trials: list[Trial | None] = []  # the innermost last; None for a loop inside another one's
         self._settings = Settings()
         self._warned: set[Kernel | None] = set()
-        self._owner = 0  # the process that has the device: its threads are not there after fork
+        self._owner = 0  # the process that has, or had, a device: its driver's threads are not there after fork
 
     def init(self, settings: Settings) -> None:
         """Open the device that *settings* name.
 
-        Errors: N601 started already, N611 and N613 to N615 for the device; it is then not started.
+        Errors: N601 started already, N602 in a forked process, N611 and N613 to N615 for the device; it is then not
+        started.
         """
         with self.lock:
+            self._refuse_forked()
             if self._context is not None:
                 step = "call init once, or finalize before the next init"
                 raise error("N601", "nomp is already initialized", help=step)
@@ -177,10 +179,13 @@ class Session:
         if self._context is None:
             step = "start nomp first: add '#pragma nomp init(argc, argv)' at the beginning of main"
             raise error("N602", "nomp is not initialized", span, help=step)
-        if self._owner != os.getpid():
+        self._refuse_forked(span)
+        return self._context
+
+    def _refuse_forked(self, span: Span | None = None) -> None:
+        if self._owner not in (0, os.getpid()):
             step = "start nomp in the child, after fork, and not before"
             raise error("N602", "nomp was initialized by the parent process", span, help=step)
-        return self._context
 
     def _compiler(
         self, info: DeviceInfo, settings: Settings
