@@ -242,7 +242,8 @@ _PREPROCESSOR = frozenset(
     (
         "-D", "-U", "-A", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix",
         "-iwithprefixbefore", "-isysroot", "--sysroot", "-nostdinc", "-ansi", "-undef", "-trigraphs",
-        "-pthread", "-target", "-m32", "-m64", "-Xpreprocessor",
+        "-pthread", "-target", "-m32", "-m64", "-mx32", "-malign-double", "-mno-align-double", "-mms-bitfields",
+        "-mno-ms-bitfields", "-Xpreprocessor",
     )
 )  # fmt: skip
 _PREPROCESSOR_STARTS = (

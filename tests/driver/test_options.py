@@ -99,7 +99,7 @@ def test_whether_openmp_is_on(line: str, on: bool) -> None:
 @pytest.mark.parametrize(
     "line", ["-DK=7", "-D K=7", "-Wp,-DK=7", "-Wp,-DX,-DK=7", "-Xpreprocessor -DK=7", "--define-macro=K=7", "--ansi",
              "--define-macro K=7", "-imacros k.h", "--imacros=k.h", "-include k.h", "--include=k.h", "--include k.h",
-             "-fpack-struct", "-fpack-struct=1", "--std=c99"]
+             "-fpack-struct", "-fpack-struct=1", "--std=c99", "-mms-bitfields", "-malign-double"]
 )  # fmt: skip
 def test_every_way_to_say_how_the_source_reads(line: str) -> None:
     assert options.preprocessor_words(options.parse([*line.split(), "-c", "a.c"])) == tuple(line.split())
