@@ -26,7 +26,7 @@ from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import CODES, Cell
-from nomp.runtime.elements import Stretch
+from nomp.runtime.elements import Stretch, update
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
@@ -361,10 +361,9 @@ class Kernel:
         return entry.buffer, nbytes // SIZES[param.dtype]
 
     def _unmapped(self, param: Param, pointer: int) -> NompError:
-        name, direction = _shown(param), "to" if param.reads else "alloc"
-        message = f"Map pointer {pointer:#x} was not found on device. It is '{name}' of kernel '{self.region.name}'"
-        step = f"map it before the loop: #pragma nomp update({direction} : {name}[start, end])"
-        return error("N607", message, self.region.span(param.place), help=step)
+        message = f"Map pointer {pointer:#x} was not found on device. It is '{_shown(param)}' of kernel "
+        step = f"map it before the loop: {update(param, 'start', 'end')}"
+        return error("N607", f"{message}'{self.region.name}'", self.region.span(param.place), help=step)
 
 
 def _watch(region: Region, source: DeviceSource) -> Watch | None:
