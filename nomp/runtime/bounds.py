@@ -154,16 +154,17 @@ def _outside(
     shown = f"element {element} of '{section(param)}'"
     if len(strides) > 1 or param.grid:
         shown = spelled(param, element, scalars)
-    message = f"kernel '{region.name}' accesses {shown}{f' ({where})' if where else ''}, of which only "
-    message += f"[{there[0]}, {there[1]}) is on the device"
-    step = f"map all that the loop uses: {update(param, min(there[0], wanted), max(there[1], wanted + 1))}"
+    message = f"kernel '{region.name}' accesses {shown}{f' ({where})' if where else ''}, "
+    message += "of which only [{}, {}) is on the device".format(*there) if there else "which is not on the device"
+    first, last = there or (0, 0)
+    step = f"map all that the loop uses: {update(param, min(first, wanted), max(last, wanted + 1))}"
     return error("N616", message, region.span(access.place), help=step)
 
 
-def _in_sections(param: Param, mapped: Elements, strides: Sequence[int]) -> Elements:
-    """*mapped* as ``update`` counts: whole rows or structs."""
+def _in_sections(param: Param, mapped: Elements, strides: Sequence[int]) -> Elements | None:
+    """*mapped* as ``update`` counts: whole rows or structs.  None if there is not one."""
     unit = strides[0]
     inner = [(count - 1) * stride // SIZES[param.dtype] for count, stride in param.grid[1:]]
     used = sum(inner) + 1 if param.grid else unit
-    first = -(-mapped[0] // unit)
-    return first, max(first, (mapped[1] - used) // unit + 1)
+    first, last = -(-mapped[0] // unit), (mapped[1] - used) // unit + 1
+    return (first, last) if first < last else None

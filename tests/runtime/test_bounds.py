@@ -86,6 +86,8 @@ def test_arrays_of_several_dimensions() -> None:
     assert "'a[0][0]' (i = 0, j = 0), of which only [1, 9) is" in text
     assert "'a[9][3]' (i = 9, j = 3), of which only [0, 9) is" in str(problem((0, 93), nest, shape=(N, N)))
     assert "update(to : a[0, 10])" in str(problem((0, 93), nest, shape=(N, N)))
+    text = str(problem((3, 11), nest, shape=(N, N)))
+    assert "'a[0][0]' (i = 0, j = 0), which is not on the device" in text and "update(to : a[0, 1])" in text
 
 
 @pytest.mark.parametrize(("mapped", "shown"), [((-1, 14), "[0, 3)"), ((4, 16), "[1, 3)"), ((5, 22), "[1, 5)")])
