@@ -44,8 +44,8 @@ void nomp_set_started(int now);
 int nomp_python_start(void);
 
 /*
- * python.c: close the device at exit() too.  exit() calls the handlers in reverse, and a driver sets up its own when it is
- * loaded and when it first compiles; so this is called after init and after runs, and the first few calls count.
+ * python.c: close the device at exit() too.  exit() calls the handlers in reverse, and a driver sets up its own when it
+ * is loaded and when it first compiles; so this is called after init and after runs, and the first few calls count.
  */
 void nomp_python_end_at_exit(void);
 
