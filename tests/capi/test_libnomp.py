@@ -57,6 +57,14 @@ def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")
 
 
+def test_where_stderr_is_closed_warnings_do_not_get_into_the_output(run: Run, tmp_path: Path) -> None:
+    said = run("leave.c", "--nomp-nothing", "1")
+    assert "Unknown command line argument" in said.stderr
+    closed = ["sh", "-c", "exec ./leave --nomp-nothing 1 2>&-"]
+    done = subprocess.run(closed, cwd=tmp_path, env=bare_environment(), stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout) == (3, said.stdout) == (3, "done\n")
+
+
 def test_host_is_not_disturbed(run: Run) -> None:
     done = run("host.c", str(LIBRARY / "libnomp.so"))
     assert (done.returncode, done.stdout) == (0, "done\n")
