@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Protocol
 
@@ -46,6 +46,9 @@ class Replays(Protocol):
 
     def forget(self) -> None:
         """None may be used any more."""
+
+    def held_back(self) -> AbstractContextManager[None]:
+        """None is carried out meanwhile; `forget` may be called."""
 
 
 _SHOWN_FROM = {"warning": 2, "remark": 3, "note": 3}
@@ -137,9 +140,11 @@ class Session:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
             if not self._settings.verify:
-                replay = self._kernels[kernel].run(context, addresses)
-                if replay and self._keeps and self.replays:
-                    self.replays.keep(kernel, replay)
+                replays = self.replays if self._keeps else None
+                with replays.held_back() if replays else contextlib.nullcontext():
+                    replay = self._kernels[kernel].run(context, addresses)
+                if replay and replays:
+                    replays.keep(kernel, replay)
                 return False
             return self._attempt(context, self._kernels[kernel], addresses, has_loop)
 

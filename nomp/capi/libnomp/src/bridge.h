@@ -82,6 +82,8 @@ struct nomp_replay {
 void nomp_replay_start(const struct nomp_driver *now);
 int nomp_replay_keep(int id, struct nomp_replay *replay);
 void nomp_replay_forget(void);
+void nomp_replay_lock(void);
+void nomp_replay_unlock(void);
 int nomp_replay(int id, const uintptr_t *addresses);
 
 /* log.c */
