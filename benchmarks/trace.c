@@ -19,8 +19,9 @@ enum { LOOPS = 4096, DEPTH = 16, VARIABLES = 512 };
 static struct { uintptr_t start, size; int loops, calls, scalar, integer; } variables[VARIABLES];
 static int n_variables, calls;
 
-/* A cell as one execution of a loop sees it: whether it is a scalar, or declared in the loop's body (`own`).  In `iteration`, the last that touched it, `pairs` counts reads that a
-   write followed at once, and `reading` is a read that none has followed yet. */
+/* A cell as one execution of a loop sees it: whether it is a scalar, or declared in the loop's body (`own`).  In
+   `iteration`, the last that touched it, `pairs` counts reads that a write followed at once, and `reading` is a read
+   that none has followed yet. */
 struct cell {
   uintptr_t address;
   unsigned execution;
@@ -154,7 +155,8 @@ void trace_begin(int loop, int parent, void *counter) {
     free(in->cells), in->cells = NULL, in->room = 0;
   if (in->room == 0)
     grow(in);
-  in->loop = loop, in->calls = calls, in->iteration = -1, in->number = ++executions, in->counter = (uintptr_t)counter, in->used = 0;
+  in->loop = loop, in->calls = calls, in->iteration = -1, in->number = ++executions;
+  in->counter = (uintptr_t)counter, in->used = 0;
 }
 
 void trace_next(void) {

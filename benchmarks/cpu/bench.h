@@ -82,5 +82,6 @@ static inline int bench_compare(const void *a, const void *b) {
 static inline void bench_end(const char *name, double checksum) {
   int runs = bench_sizes[bench.size].runs;
   qsort(bench.seconds, runs, sizeof *bench.seconds, bench_compare);
-  printf("%s %s %.9f %.9f %.17g\n", name, bench_sizes[bench.size].name, bench.seconds[0], bench.seconds[runs / 2], checksum);
+  printf("%s %s %.9f %.9f %.17g\n", name, bench_sizes[bench.size].name, bench.seconds[0], bench.seconds[runs / 2],
+         checksum);
 }

@@ -34,6 +34,8 @@ def register(ffi: Any, lib: Any) -> None:
     """Let C call the functions of this module."""
     global _ffi, _lib
     _ffi, _lib = ffi, lib
+    if sys.stderr is None:  # closed by whoever started the program; print() would take stdout instead, which is its own
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     api = (_init, _update, _jit, _run, _failed, _sync, _finalize)
     of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_failed, _pragma_confirm, _pragma_sync,
                   _pragma_finalize)  # fmt: skip

@@ -5,7 +5,8 @@ In: `runtime.replay.Replay`.  Out: C's structures, kept alive until the session 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from nomp.backend import Native
@@ -48,6 +49,15 @@ class Replays:
         """See `runtime.session.Replays.forget`."""
         self._lib.nomp_replay_forget()
         self._kept.clear()
+
+    @contextmanager
+    def held_back(self) -> Iterator[None]:
+        """See `runtime.session.Replays.held_back`."""
+        self._lib.nomp_replay_lock()
+        try:
+            yield
+        finally:
+            self._lib.nomp_replay_unlock()
 
     def _action(self, action: Action) -> dict[str, Any]:
         groups, items = ((*size, 1, 1)[:3] for size in (action.grid, action.block))

@@ -73,7 +73,7 @@ def _refuse_overwriting(command: Command) -> None:
 def _compile_all(sources: Sources) -> int:
     """``-c``, ``-S`` or ``-fsyntax-only``: each input by itself, going on after a failure as gcc does."""
     command = sources.command
-    if command.value("-o") is not None and len(command.inputs) > 1:
+    if command.value("-o") is not None and len(options.compiled(command)) > 1 and command.mode != "check":
         return sources.compiler.run(command.words)  # which the host refuses
     statuses = [_compile_one(sources, item) for item in command.inputs]
     return next((status for status in statuses if status), 0)
@@ -128,8 +128,8 @@ def _compile(sources: Sources, unit: Unit, output: str) -> int:
     if status or wanted is None:
         return status
     status = sources.compiler.run(_dependency_words(sources, unit, wanted, output))
-    if status and command.mode != "check":
-        Path(output).unlink(missing_ok=True)  # or the next make would take it for finished
+    if status and command.mode != "check" and Path(output).is_file():  # and not /dev/null
+        Path(output).unlink()  # or the next make would take it for finished
     return status
 
 
@@ -139,29 +139,32 @@ def _compile_words(command: Command, compiler: Host, unit: Unit, output: str) ->
     kinds = ("debug", "macro") if compiler.knows_prefix_maps else ("debug",)
     maps = [f"-f{kind}-prefix-map={used}={meant}" for used, meant in unit.folders for kind in kinds]
     given = (*options.compile_words(command), *_include_words(command))
-    return [*maps, *given, "-x", "c", *step, str(unit.file)]
+    beside = ("-dumpdir", _auxiliary(command, unit)) if options.leaves_files(command) else ()
+    return [*maps, *given, *beside, "-x", "c", *step, str(unit.file)]
 
 
 def _dependency_words(sources: Sources, unit: Unit, wanted: Dependencies, output: str) -> list[str]:
     """Preprocess the original once more, for its dependencies alone: they must not name our temporary files."""
     command = sources.command
-    targets = wanted.targets or ("-MQ", _dependency_target(command, unit, output))
+    made = command.value("-o") or f"{unit.stem}.o" if command.mode == "link" else output
+    targets = wanted.targets or ("-MQ", made)
     file = wanted.file or _dependency_file(command, unit)
     return [*sources.host_words, wanted.flag, *wanted.others, *targets, "-MF", file, "-x", "c", unit.path]
-
-
-def _dependency_target(command: Command, unit: Unit, output: str) -> str:
-    if command.mode != "link":
-        return output
-    return (len(command.inputs) == 1 and command.value("-o")) or f"{unit.stem}.o"
 
 
 def _dependency_file(command: Command, unit: Unit) -> str:
     """The name that gcc gives it: after ``-o``, or after the source and (gcc 11 on) the program."""
     output = command.value("-o")
-    if command.mode == "link" and (output is None or len(command.inputs) > 1):
-        return str(Path(output or "a").with_suffix("")) + f"-{unit.stem}.d"
-    return f"{unit.stem}.d" if output is None else str(Path(output).with_suffix(".d"))
+    if output is not None:
+        return str(Path(output).with_suffix(".d"))
+    return f"{_auxiliary(command, unit) if command.mode == 'link' else ''}{unit.stem}.d"
+
+
+def _auxiliary(command: Command, unit: Unit) -> str:
+    """What the names of other files that a compilation leaves begin with, where it links at once (gcc 11 on)."""
+    output = (command.value("-o") or "a").removesuffix(".exe")
+    folder, program = os.path.split(output)
+    return os.path.join(folder or ".", "") if len(command.inputs) == 1 and program == unit.stem else f"{output}-"
 
 
 def _beside_output(command: Command, unit: Unit, name: str) -> Path:

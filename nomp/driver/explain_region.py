@@ -15,12 +15,11 @@ from pathlib import Path
 
 from nomp import config, script_files
 from nomp.diagnostics import NompError, Note, Span, error
-from nomp.driver import check, host, options, remarks, report, units
+from nomp.driver import check, host, options, remarks, report, stages, units
 from nomp.driver.check import Judged
 from nomp.frontend.clang import Directive
 from nomp.region import Param, Region
 from nomp.runtime import aliasing
-from nomp.runtime.devices import open_device
 
 
 def explain(file: str, line: int, flags: Sequence[str]) -> int:
@@ -133,18 +132,10 @@ def _schedule(judged: Judged, region: Region) -> Iterator[str]:
 
 def _show_source(region: Region) -> int:
     """Print the source for the default device, by way of the scripts; 1 if there is none."""
-    from nomp import backend, pipeline
-
-    settings = config.load()
     try:
-        device = open_device(settings, backend.registered())
-        try:
-            text, diagnostics = pipeline.emit_source(region, device.info, settings)
-        finally:
-            device.close()
+        for device, text in stages.sources([region]):
+            print("\n".join(_part(f"source for {device}", text.splitlines())))
     except NompError as problem:
         report.show(problem.diagnostics)
         return 1
-    report.show(diagnostic for diagnostic in diagnostics if diagnostic.severity != "remark" or settings.verbose > 2)
-    print("\n".join(_part(f"source for {device.info.name}", text.splitlines())))
     return 0

@@ -242,19 +242,27 @@ _PREPROCESSOR = frozenset(
     (
         "-D", "-U", "-A", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-iprefix", "-iwithprefix",
         "-iwithprefixbefore", "-isysroot", "--sysroot", "-nostdinc", "-ansi", "-undef", "-trigraphs",
-        "-pthread", "-fopenmp", "-target", "-m32", "-m64", "-Xpreprocessor",
+        "-pthread", "-target", "-m32", "-m64", "-mx32", "-malign-double", "-mno-align-double", "-mms-bitfields",
+        "-mno-ms-bitfields", "-Xpreprocessor",
     )
 )  # fmt: skip
 _PREPROCESSOR_STARTS = (
     "-std=", "--std=", "--sysroot=", "--target=", "--define-macro", "--undefine-macro", "--include", "--imacros",
     "--no-standard-includes", "--ansi", "--trigraphs", "-Wp,", "-fpack-struct", "-march=", "-mcpu=", "-mavx", "-msse",
-    "-mfma", "-O", "-fopenmp=", "-fshort-", "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC",
+    "-mfma", "-O", "-fshort-", "-fsigned-", "-funsigned-", "-fno-signed-", "-fno-unsigned-", "-fPIC",
     "-fpic", "-fPIE", "-fpie", "-ffast-math", "-mlong-double-",
 )  # fmt: skip
+OPENMP = "-D_OPENMP=201511"
+"""What ``-fopenmp`` does for the front end: its pragmas are the host compiler's, which carries them out."""
 _OTHER_MEANING = ("-fsingle-precision-constant", "-fexec-charset")
 """Options that give a program another meaning, which kernels would not have."""
 _OTHER_LIMITS = ("-fwrapv", "-ftrapv", "-fno-strict-aliasing")
 """Options that give a meaning to what has none in C: programs that need it are rare, builds that have them are not."""
+_AUXILIARY = (
+    "--coverage", "-coverage", "-ftest-coverage", "-fprofile", "-fbranch-probabilities", "-gsplit-dwarf",
+    "-fstack-usage", "-fcallgraph-info", "-fdump", "-save-temps",
+)  # fmt: skip
+"""What options begin with that have a compilation leave, or look for, files named after its output."""
 _LINKER = frozenset(
     (
         "-l", "-L", "-T", "-Tbss", "-Tdata", "-Ttext", "-e", "-u", "-z", "-s", "--entry", "-Xlinker", "-static",
@@ -274,6 +282,18 @@ def dependencies(command: Command) -> Dependencies | None:
     return Dependencies("-MM" if flags[-1] == "-MMD" else "-M", command.value("-MF"), targets, others)
 
 
+def compiled(command: Command) -> tuple[Item, ...]:
+    """The inputs that the host compiler would compile: it warns of others that it does not use."""
+    unused = ("object", "assembler") if command.mode == "assemble" else ("object",)
+    return tuple(item for item in command.inputs if item.language not in unused)
+
+
+def leaves_files(command: Command) -> bool:
+    """Whether to compile and link in one command leaves files besides the program, which coverage or debuggers need."""
+    wanted = command.mode == "link" and not command.has("-dumpdir")
+    return wanted and any(item.name.startswith(_AUXILIARY) for item in command.items)
+
+
 def other_meanings(command: Command) -> Iterator[Diagnostic]:
     """N502 for options that kernels do not follow, errors and warnings; for commands that compile pragmas."""
     step = "compile the files that have nomp pragmas without it"
@@ -288,7 +308,13 @@ def other_meanings(command: Command) -> Iterator[Diagnostic]:
 def preprocessor_words(command: Command) -> tuple[str, ...]:
     """The host options that decide how the source reads (macros, folders, the language), where clang has them too."""
     chosen = (i for i in command.items if i.name in _PREPROCESSOR or i.name.startswith(_PREPROCESSOR_STARTS))
-    return tuple(word for item in chosen for word in item.words)
+    return (*((OPENMP,) if has_openmp(command) else ()), *(word for item in chosen for word in item.words))
+
+
+def has_openmp(command: Command) -> bool:
+    """Whether the host compiler carries out OpenMP's pragmas."""
+    said = [item.name.partition("=")[0] for item in command.items]
+    return next((name == "-fopenmp" for name in reversed(said) if name in ("-fopenmp", "-fno-openmp")), False)
 
 
 def compile_words(command: Command) -> tuple[str, ...]:

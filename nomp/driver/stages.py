@@ -2,26 +2,28 @@
 
 In: a `Command`.  Out: text on stdout: ``pragmas`` a directive a line, ``region`` a JSON array of the regions, ``loopy``
 the kernels before any schedule, ``source`` the code for the default device, ``c`` the rewritten file (and headers).
-Called by `cc`.
+Called by `cc`; `explain_region` shows the source, too.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nomp import region_json
 from nomp.capi import INCLUDE
 from nomp.diagnostics import error
-from nomp.driver import emit
+from nomp.driver import emit, report
 from nomp.driver.host import Host
 from nomp.driver.options import Command
 from nomp.driver.units import Sources, region_list
 
 if TYPE_CHECKING:
     from nomp.frontend.clang import Directive, SourceFile
+    from nomp.region import Region
 
 
 def show(command: Command, compiler: Host, folder: Path) -> int:
@@ -64,14 +66,21 @@ def _loopy(files: Sequence[SourceFile]) -> Iterator[str]:
 
 
 def _source(files: Sequence[SourceFile]) -> Iterator[str]:
+    for _, text in sources(region_list(files)):
+        yield text
+
+
+def sources(regions: Sequence[Region]) -> Iterator[tuple[str, str]]:
+    """The name of the default device with its source for each of *regions*; what the scripts did is told on stderr."""
     from nomp import backend, config, pipeline
     from nomp.runtime.devices import open_device
 
     settings = config.load()
-    device = open_device(settings, backend.registered())
-    for region in region_list(files):
-        yield pipeline.emit_source(region, device.info, settings)[0]
-    device.close()
+    with closing(open_device(settings, backend.registered())) as device:
+        for region in regions:
+            text, diagnostics = pipeline.emit_source(region, device.info, settings)
+            report.show(found for found in diagnostics if found.severity != "remark" or settings.verbose > 2)
+            yield device.info.name, text
 
 
 def _rewritten(files: Sequence[SourceFile]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 _LINE = re.compile(rb"^[ \t]*#[ \t]*(?:line[ \t]+)?\d", re.MULTILINE)
 
 _NO_COMPILER = "do not let pragmas and their loops depend on __clang__, __GNUC__ or __has_include"
+_OPENMP = re.compile(rb"#[ \t]*pragma[ \t]+omp[ \t]+(?!simd\b)")
 _BESIDE = re.compile(rb'__has_include(_next)?\s*\(\s*"')
 _AS_CLANG = (
     "-U__GNUC__", "-D__GNUC__=4", "-U__GNUC_MINOR__", "-D__GNUC_MINOR__=2", "-U__GNUC_PATCHLEVEL__",
     "-D__GNUC_PATCHLEVEL__=1", "-D__clang__=1", "-D__clang_major__=18", "-D__clang_minor__=1", "-D__llvm__=1",
-    "-U__VERSION__", "-D__VERSION__=18", "-U_OPENMP", "-D_OPENMP=1",
+    "-U__VERSION__", "-D__VERSION__=18",
 )  # fmt: skip
 """What makes a host compiler say of itself what clang does; headers of the system look at the minor version, too."""
 
@@ -125,6 +126,7 @@ class Sources:
 
     def _refuse_other_readings(self, item: Item, files: Sequence[SourceFile], text: bytes) -> None:
         """N507 for loops whose text depends on which compiler reads it: nomp's parser, which is clang, is another one.
+        N207 for OpenMP in them that the host compiler would carry out, and not just vectorise by.
 
         The host, which has made *text* of the file, reads it once more, as what clang says it is.
         """
@@ -133,18 +135,19 @@ class Sources:
                 span = Span(file.path, file.text.count(b"\n", 0, beside.start()) + 1)
                 what = "a copy of this file is compiled in another folder, where no header is beside it"
                 raise error("N507", what, span, help=_NO_COMPILER)
-        regions = [(file, d) for file in files for d in file.directives if d.region is not None]
-        if not regions:
+        if not region_list(files):
             return
-        as_clang = self.compiler.preprocessed([*self.host_words, *_AS_CLANG, "-x", "c", item.value])
+        openmp = ("-U_OPENMP", options.OPENMP) if options.OPENMP in self.clang_words else ()
+        as_clang = self.compiler.preprocessed([*self.host_words, *_AS_CLANG, *openmp, "-x", "c", item.value])
         plain, other = host.lines(text), host.lines(as_clang)
-        for file, directive in regions:
-            for path, first, last in ((file.path, directive.span.line, directive.end_line), *directive.called):
-                shown = _shown(path, files[0])
-                for line in range(first, last + 1):
-                    if plain.get((shown, line)) != other.get((shown, line)):
-                        message = "nomp's parser reads this line in another way than the host compiler"
-                        raise error("N507", message, Span(path, line), help=_NO_COMPILER)
+        for path, line in _region_lines(files):
+            place = _shown(path, files[0]), line
+            if openmp and _OPENMP.search(plain.get(place, b"")):
+                step = "move it out of the loop, or compile the file without -fopenmp"
+                raise error("N207", "an OpenMP pragma cannot be in a kernel", Span(path, line), help=step)
+            if plain.get(place) != other.get(place):
+                message = "nomp's parser reads this line in another way than the host compiler"
+                raise error("N507", message, Span(path, line), help=_NO_COMPILER)
 
     def is_readable(self, item: Item) -> bool:
         """Whether the host compiler can preprocess *item*; if not, it says why."""
@@ -197,6 +200,15 @@ class Sources:
         folder.mkdir()
         self._count += 1
         return folder / os.path.basename(path)
+
+
+def _region_lines(files: Sequence[SourceFile]) -> Iterator[tuple[str, int]]:
+    """The lines of the annotated loops and of the functions that they call."""
+    for file in files:
+        for directive in file.directives:
+            if directive.region is not None:
+                for path, first, last in ((file.path, directive.span.line, directive.end_line), *directive.called):
+                    yield from ((path, line) for line in range(first, last + 1))
 
 
 def _shown(path: str, main: SourceFile) -> str:

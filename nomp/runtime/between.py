@@ -3,27 +3,26 @@
 In: a launch's scalars, pointers and map entries.  Out: the entry behind each pointer.  Called by `runtime.kernel` when
 it plans a launch.
 
-``e = v + 4; e[k[i]] += 1`` reaches ``v[0..4)`` if all ``k[i]`` are negative and whatever lies behind ``v`` if none is;
-C does not let one pointer reach both.  Where scalars and counters do not tell, the integers that the subscripts are
-made of are looked at on the device.  That settles it even if the loop writes through the very pointer: its first access
-is by the values looked at, and must not lie on the other side.
+``e = v + 4; e[i - 4] += 1`` reaches ``v[0..4)`` if ``i`` is below 4 and whatever lies behind ``v`` if not; C does not
+let one pointer reach both.  Where scalars and counters do not tell which it is, the two arrays get one buffer.  Where
+nothing is mapped behind ``v``, the integers that the subscripts are made of are looked at on the device: all must be
+seen to lie in ``v``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from nomp.arithmetic import SIZES, Number, cast, evaluate, is_float, is_launch_expr
 from nomp.backend import Device
-from nomp.diagnostics import error
 from nomp.loops import trip_count
 from nomp.region import Binary, Expr, For, Load, Param, Region
 from nomp.runtime.bounds import certain
 from nomp.runtime.extremes import extremes, known
-from nomp.runtime.memory import Entry
+from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.ranges import Interval
 from nomp.walks import loads, walk
 
@@ -44,28 +43,65 @@ class Pointer:
         return used and self.before is not None and self.param.shape[0] is None
 
 
+def share(region: Region, scalars: Mapping[str, Number], pointers: Sequence[Pointer], memory: AddressMap) -> bool:
+    """Have arrays share a buffer between which one of *pointers* stands, so that it may mean either.
+
+    True: the map's entries are not those of *pointers* any more.
+    """
+    apart = False
+    for pointer in _unclear(region, scalars, pointers):
+        before, entry = memory.ending(pointer.address), memory.find(pointer.address)
+        if before is not None and entry is not None and before.buffer is not entry.buffer:
+            memory.share(before, entry)
+            apart = True
+    return apart
+
+
 def settled(
     region: Region, scalars: Mapping[str, Number], pointers: Sequence[Pointer], device: Device
 ) -> tuple[tuple[Entry | None, ...], bool]:
-    """The entry that each of *pointers* means, and whether data had to decide.  Raises N620 where they do not tell.
+    """The entry that each of *pointers* means, and whether data had to decide.
 
-    An array that is not mapped stays so, unless it is shown that all accesses lie before it.
+    For those that may mean either of two arrays it is one for both.  An array that is not mapped stays so, unless it is
+    shown that all accesses lie before it.
     """
+    unclear = _unclear(region, scalars, pointers)
     meant = {p.param.name: p.entry for p in pointers}
-    unclear = []
     for pointer in pointers:
-        side = _side(region, pointer.param, scalars, {}) if pointer.is_open else 1
-        if side is None:
-            unclear.append(pointer)
-        elif side < 0:
+        if pointer.is_open and pointer not in unclear and _side(region, pointer.param, scalars, {}) == -1:
             meant[pointer.param.name] = pointer.before
-    for pointer in unclear:
-        side = _side(region, pointer.param, scalars, dict(_data(pointer, unclear, pointers, meant, device)))
-        if side is None and pointer.entry is not None:
-            raise _undecided(region, pointer.param)
-        if side is not None and side < 0:
+    unmapped = [pointer for pointer in unclear if pointer.entry is None]
+    for pointer in unmapped:
+        data = dict(_data(pointer, unmapped, pointers, meant, device))
+        if _side(region, pointer.param, scalars, data) == -1:
             meant[pointer.param.name] = pointer.before
-    return tuple(meant[pointer.param.name] for pointer in pointers), bool(unclear)
+    wholes = _wholes(p for p in unclear if p.entry is not None)
+    found = [meant[pointer.param.name] for pointer in pointers]
+    return tuple(entry and _seen_as(entry, wholes) for entry in found), bool(unmapped)
+
+
+def _unclear(region: Region, scalars: Mapping[str, Number], pointers: Sequence[Pointer]) -> list[Pointer]:
+    """The pointers of which scalars and counters do not tell which array they mean."""
+    return [p for p in pointers if p.is_open and _side(region, p.param, scalars, {}) is None]
+
+
+def _wholes(pointers: Iterable[Pointer]) -> list[Entry]:
+    """For each buffer, an entry for all that *pointers* may mean."""
+    found: list[Entry] = []
+    for pointer in pointers:
+        for part in (pointer.before, pointer.entry):
+            assert part is not None, "it stands between two"
+            whole = next((whole for whole in found if whole.buffer is part.buffer), None)
+            if whole is None:
+                found.append(whole := Entry(part.start, part.end, part.buffer, origin=part.origin))
+            whole.start, whole.end = min(whole.start, part.start), max(whole.end, part.end)
+    return found
+
+
+def _seen_as(entry: Entry, wholes: Sequence[Entry]) -> Entry:
+    """*entry*, or the one of *wholes* that it is a part of."""
+    around = (w for w in wholes if w.buffer is entry.buffer and w.start <= entry.start and entry.end <= w.end)
+    return next(around, entry)
 
 
 def _side(
@@ -120,12 +156,5 @@ def _data(
         count = (entry.end - entry.start - first) // SIZES[param.dtype]
         held = np.empty(count, param.dtype)
         if count:
-            device.copy_from(entry.buffer, first, held.ctypes.data, held.nbytes)
+            device.copy_from(entry.buffer, entry.offset(entry.start) + first, held.ctypes.data, held.nbytes)
             yield param.name, (int(held.min()), int(held.max()))
-
-
-def _undecided(region: Region, param: Param) -> Exception:
-    name = param.variable or param.name
-    message = f"'{name}' of kernel '{region.name}' points to where one mapped array ends and another one begins"
-    step = f"index the array that is meant, or leave an element free between the two: it is not seen which '{name}' is"
-    return error("N620", message, region.span(param.place), help=step)

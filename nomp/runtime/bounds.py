@@ -10,13 +10,14 @@ and the iteration in a message really runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nomp.arithmetic import Number, evaluate, is_launch_expr
+from nomp.arithmetic import SIZES, Number, evaluate, is_launch_expr
 from nomp.diagnostics import NompError, error
 from nomp.loops import last_value, trip_count
 from nomp.region import Binary, Break, Const, Continue, Expr, For, Load, Param, Place, Region, Select, Stmt, Var
+from nomp.runtime.elements import section, spelled, strides_of, update
 from nomp.walks import mentioned, operands, walk, walk_expr
 
 _ONE = Const(1, "int64")
@@ -70,7 +71,7 @@ def check(
         for counters in _corners(access.loops, scalars, {}, seen):
             element = _element(access, {**scalars, **counters})
             if not first <= element < last:
-                raise _outside(region, access, element, (first, last), counters)
+                raise _outside(region, access, element, (first, last), counters, scalars)
 
 
 def certain(body: tuple[Stmt, ...], loops: tuple[For, ...]) -> Iterator[tuple[Load, Place, tuple[For, ...]]]:
@@ -143,13 +144,27 @@ def _element(access: Access, env: Mapping[str, Number]) -> int:
 
 
 def _outside(
-    region: Region, access: Access, element: int, mapped: Elements, counters: Mapping[str, Number]
-) -> NompError:
-    name, (first, last) = access.param.host or access.param.name, mapped
+    region: Region, access: Access, element: int, mapped: Elements, counters: Mapping[str, Number],
+    scalars: Mapping[str, Number],
+) -> NompError:  # fmt: skip
+    param = access.param
+    strides = strides_of(param, scalars) or [1]
+    there, wanted = _in_sections(param, mapped, strides), element // strides[0]
     where = ", ".join(f"{counter} = {value}" for counter, value in counters.items())
-    message = f"kernel '{region.name}' accesses element {element} of '{name}'{f' ({where})' if where else ''}"
-    message += f", of which only [{first}, {last}) is on the device"
-    direction = "to" if access.param.reads else "alloc"
-    wanted = f"{name}[{min(first, element)}, {max(last, element + 1)}]"
-    step = f"map all that the loop uses: #pragma nomp update({direction} : {wanted})"
+    shown = f"element {element} of '{section(param)}'"
+    if len(strides) > 1 or param.grid:
+        shown = spelled(param, element, scalars)
+    message = f"kernel '{region.name}' accesses {shown}{f' ({where})' if where else ''}, "
+    message += "of which only [{}, {}) is on the device".format(*there) if there else "which is not on the device"
+    first, last = there or (0, 0)
+    step = f"map all that the loop uses: {update(param, min(first, wanted), max(last, wanted + 1))}"
     return error("N616", message, region.span(access.place), help=step)
+
+
+def _in_sections(param: Param, mapped: Elements, strides: Sequence[int]) -> Elements | None:
+    """*mapped* as ``update`` counts: whole rows or structs.  None if there is not one."""
+    unit = strides[0]
+    inner = [(count - 1) * stride // SIZES[param.dtype] for count, stride in param.grid[1:]]
+    used = sum(inner) + 1 if param.grid else unit
+    first, last = -(-mapped[0] // unit), (mapped[1] - used) // unit + 1
+    return (first, last) if first < last else None

@@ -68,4 +68,4 @@ class Cell(Held):
     def mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
         """The buffer and the byte in it that hold *element* on the device."""
         entry = memory.containing(element, element + self.size)
-        return (entry.buffer, element - entry.start) if entry else None
+        return (entry.buffer, entry.offset(element)) if entry else None

@@ -27,7 +27,7 @@ from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import CODES, Cell
-from nomp.runtime.elements import Stretch
+from nomp.runtime.elements import Stretch, update
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
@@ -113,7 +113,7 @@ class Kernel:
     def run(self, context: Context, addresses: Sequence[int]) -> Replay | None:
         """Launch with one host address for each parameter.  Out: how to repeat that, if it begins to be repeated.
 
-        Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607, N616 and N620 for arrays,
+        Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays,
         N610 for the addresses, N402 for variables and bounds that overlap with arrays, N612 for a division by zero,
         N617 for a counter that wraps around, N309 and N403 for a schedule that is wrong for the scalars, N521 and the
         pipeline's for the first launch of a variant, N611.
@@ -147,10 +147,8 @@ class Kernel:
 
     def _plan(self, context: Context, addresses: Sequence[int]) -> Plan:
         self._check(addresses)
-        pointers = tuple([addresses[i] for i, _ in self._arrays])
-        find, ending = context.memory.find, context.memory.ending
         decide, loose = self._scalars.read(addresses)
-        situation = decide, pointers, tuple(map(find, pointers)), tuple(map(ending, pointers))
+        situation = _situation(context.memory, decide, tuple([addresses[i] for i, _ in self._arrays]))
         plan = self._plans.get(situation) or self._planned(context, situation, loose)
         if plan.loose != loose and plan.program:
             if plan.program.can_rebind:
@@ -173,8 +171,11 @@ class Kernel:
         scalars, by_data = self._scalars.values(decide, loose), False
         if any(before):
             params = [param for _, param in self._arrays]
-            arrays = list(map(between.Pointer, params, pointers, entries, before))
             with driver_errors(self._launching, self.span):
+                arrays = list(map(between.Pointer, params, pointers, entries, before))
+                if between.share(self.region, scalars, arrays, context.memory):
+                    situation = decide, pointers, entries, before = _situation(context.memory, decide, pointers)
+                    arrays = list(map(between.Pointer, params, pointers, entries, before))
                 entries, by_data = between.settled(self.region, scalars, arrays, context.device)
         plan = self._prepare(context, scalars, pointers, entries)
         plan.loose = loose
@@ -205,7 +206,7 @@ class Kernel:
             if entry is not None and (param.reads or param.writes):
                 places.setdefault(entry, {})[param.name] = addresses[position]
         for entry, params in places.items():
-            yield Stretch(self.region, entry.start, entry.end, params, entry.buffer)
+            yield Stretch(self.region, entry.start, entry.end, params, entry.buffer, entry.offset(entry.start))
 
     def _singles(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """The variables and single elements that the kernel writes, and counters."""
@@ -345,7 +346,7 @@ class Kernel:
             return None, 0
         if entry is None:
             raise self._unmapped(param, pointer)
-        nbytes = pointer - entry.start
+        nbytes = entry.offset(pointer)
         if nbytes % SIZES[param.dtype]:
             message = f"'{_shown(param)}' is mapped from {abs(nbytes)} bytes away, which is no whole number of elements"
             step = f"map '{_shown(param)}' from an element of its own on"
@@ -355,10 +356,13 @@ class Kernel:
         return entry.buffer, nbytes // SIZES[param.dtype]
 
     def _unmapped(self, param: Param, pointer: int) -> NompError:
-        name, direction = _shown(param), "to" if param.reads else "alloc"
-        message = f"Map pointer {pointer:#x} was not found on device. It is '{name}' of kernel '{self.region.name}'"
-        step = f"map it before the loop: #pragma nomp update({direction} : {name}[start, end])"
-        return error("N607", message, self.region.span(param.place), help=step)
+        message = f"Map pointer {pointer:#x} was not found on device. It is '{_shown(param)}' of kernel "
+        step = f"map it before the loop: {update(param, 'start', 'end')}"
+        return error("N607", f"{message}'{self.region.name}'", self.region.span(param.place), help=step)
+
+
+def _situation(memory: AddressMap, decide: bytes, pointers: tuple[int, ...]) -> Situation:
+    return decide, pointers, tuple(map(memory.find, pointers)), tuple(map(memory.ending, pointers))
 
 
 def _watch(region: Region, source: DeviceSource) -> Watch | None:

@@ -30,19 +30,27 @@ from nomp.runtime.failure import driver_errors
 
 ALLOC, TO, FROM, FREE = 1, 2, 4, 8
 ADDRESS_END = 1 << 64
+ALIGNMENT = 64
+"""What a buffer that several arrays share keeps of the alignment that they have on the host."""
 
 
 @dataclass(eq=False, slots=True)
 class Entry:
     """Host bytes [*start*, *end*) live in *buffer*.
 
-    *bases* are the pointers under which they were mapped, each with the size of an element.
+    *bases* are the pointers under which they were mapped, each with the size of an element.  *origin* is the host byte
+    that the buffer begins with: *start* where that is None, and less where entries share a buffer.
     """
 
     start: int
     end: int
     buffer: Any
     bases: dict[int, int] = field(default_factory=dict)
+    origin: int | None = None
+
+    def offset(self, address: int) -> int:
+        """Which byte of the buffer is the host's byte *address*."""
+        return address - (self.start if self.origin is None else self.origin)
 
 
 class AddressMap:
@@ -110,15 +118,32 @@ class AddressMap:
         for entry in self._entries[:]:
             self._remove(entry)
 
+    def share(self, first: Entry, second: Entry) -> None:
+        """Have two entries that touch live in one buffer, so that one pointer reaches both, as it does on the host.
+
+        All else about them stays: each is freed by itself.  Instead of them, and of those that they share a buffer with
+        already, the map has new entries.
+        """
+        if first.buffer is second.buffer:
+            return
+        group = [entry for entry in self._entries if entry.buffer is first.buffer or entry.buffer is second.buffer]
+        origin = group[0].start // ALIGNMENT * ALIGNMENT
+        buffer = self._device.alloc(group[-1].end - origin)
+        for old in group:
+            new = Entry(old.start, old.end, buffer, old.bases, origin)
+            self._device.copy(buffer, new.offset(old.start), old.buffer, old.offset(old.start), old.end - old.start)
+            self._remove(old)
+            self._insert(new)
+
     def _carry_out(self, address: int, low: int, high: int, unit: int, op: int) -> None:
         if op & (ALLOC | TO):
             self._cover(low, high, address, unit, copied=bool(op & TO))
         for entry in self._overlapping(low, high):
             first, last = max(low, entry.start), min(high, entry.end)
             if op & TO:
-                self._device.copy_to(entry.buffer, first - entry.start, first, last - first)
+                self._device.copy_to(entry.buffer, entry.offset(first), first, last - first)
             if op & FROM:
-                self._device.copy_from(entry.buffer, first - entry.start, first, last - first)
+                self._device.copy_from(entry.buffer, entry.offset(first), first, last - first)
             if op & FREE:
                 self._remove(entry)
 
@@ -165,16 +190,20 @@ class AddressMap:
             self._device.copy_to(merged.buffer, first - merged.start, first, last - first)
         self._changing()
         for part in parts:
-            self._device.copy(merged.buffer, part.start - merged.start, part.buffer, 0, part.end - part.start)
+            place, size = part.offset(part.start), part.end - part.start
+            self._device.copy(merged.buffer, part.start - merged.start, part.buffer, place, size)
             merged.bases |= part.bases
             self._remove(part)
-        position = bisect_left(self._starts, merged.start)
-        self._starts.insert(position, merged.start)
-        self._entries.insert(position, merged)
-        self._by_end[merged.end] = merged
-        for base in merged.bases:
-            self._remember(base, merged)
+        self._insert(merged)
         return merged
+
+    def _insert(self, entry: Entry) -> None:
+        position = bisect_left(self._starts, entry.start)
+        self._starts.insert(position, entry.start)
+        self._entries.insert(position, entry)
+        self._by_end[entry.end] = entry
+        for base in entry.bases:
+            self._remember(base, entry)
 
     def _remember(self, base: int, entry: Entry) -> None:
         if base not in self._by_base:
@@ -188,7 +217,8 @@ class AddressMap:
         del self._starts[position], self._entries[position], self._by_end[entry.end]
         for base in entry.bases:
             del self._by_base[base], self._bases[bisect_left(self._bases, base)]
-        self._device.free(entry.buffer)
+        if entry.origin is None or all(other.buffer is not entry.buffer for other in self._entries):
+            self._device.free(entry.buffer)
 
 
 def _gaps(entry: Entry, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Protocol
 
@@ -47,6 +47,9 @@ class Replays(Protocol):
     def forget(self) -> None:
         """None may be used any more."""
 
+    def held_back(self) -> AbstractContextManager[None]:
+        """None is carried out meanwhile; `forget` may be called."""
+
 
 _SHOWN_FROM = {"warning": 2, "remark": 3, "note": 3}
 """The least ``verbose`` at which a diagnostic of that severity is shown."""
@@ -70,14 +73,16 @@ class Session:
         self._warned: set[Kernel | None] = set()
         self.replays: Replays | None = None  # set by who launches without Python
         self._keeps = False
-        self._owner = 0  # the process that has the device: its threads are not there after fork
+        self._owner = 0  # the process that has, or had, a device: its driver's threads are not there after fork
 
     def init(self, settings: Settings) -> None:
         """Open the device that *settings* name.
 
-        Errors: N601 started already, N611 and N613 to N615 for the device; it is then not started.
+        Errors: N601 started already, N602 in a forked process, N611 and N613 to N615 for the device; it is then not
+        started.
         """
         with self.lock:
+            self._refuse_forked()
             if self._context is not None:
                 step = "call init once, or finalize before the next init"
                 raise error("N601", "nomp is already initialized", help=step)
@@ -135,9 +140,11 @@ class Session:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
             if not self._settings.verify:
-                replay = self._kernels[kernel].run(context, addresses)
-                if replay and self._keeps and self.replays:
-                    self.replays.keep(kernel, replay)
+                replays = self.replays if self._keeps else None
+                with replays.held_back() if replays else contextlib.nullcontext():
+                    replay = self._kernels[kernel].run(context, addresses)
+                if replay and replays:
+                    replays.keep(kernel, replay)
                 return False
             return self._attempt(context, self._kernels[kernel], addresses, has_loop)
 
@@ -210,10 +217,13 @@ class Session:
         if self._context is None:
             step = "start nomp first: add '#pragma nomp init(argc, argv)' at the beginning of main"
             raise error("N602", "nomp is not initialized", span, help=step)
-        if self._owner != os.getpid():
+        self._refuse_forked(span)
+        return self._context
+
+    def _refuse_forked(self, span: Span | None = None) -> None:
+        if self._owner not in (0, os.getpid()):
             step = "start nomp in the child, after fork, and not before"
             raise error("N602", "nomp was initialized by the parent process", span, help=step)
-        return self._context
 
     def _compiler(
         self, info: DeviceInfo, settings: Settings

@@ -16,7 +16,7 @@ from nomp.capi import INCLUDE, LIBRARY
 from nomp.region import Assign, Binary, Const, For, Load, Param, Place, Region, Var
 
 
-@pytest.mark.parametrize("name", ["alone.c", "axpy.c", "replay.c", "threads.c"])
+@pytest.mark.parametrize("name", ["alone.c", "axpy.c", "one_kernel.c", "replay.c", "threads.c"])
 def test_program(run: Run, name: str) -> None:
     done = run(name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
@@ -57,6 +57,14 @@ def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")
 
 
+def test_where_stderr_is_closed_warnings_do_not_get_into_the_output(run: Run, tmp_path: Path) -> None:
+    said = run("leave.c", "--nomp-nothing", "1")
+    assert "Unknown command line argument" in said.stderr
+    closed = ["sh", "-c", "exec ./leave --nomp-nothing 1 2>&-"]
+    done = subprocess.run(closed, cwd=tmp_path, env=bare_environment(), stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout) == (3, said.stdout) == (3, "done\n")
+
+
 def test_host_is_not_disturbed(run: Run) -> None:
     done = run("host.c", str(LIBRARY / "libnomp.so"))
     assert (done.returncode, done.stdout) == (0, "done\n")
@@ -82,6 +90,12 @@ def test_python_that_is_not_there(run: Run) -> None:
 def test_variables_that_libnomp_needs_do_no_harm(run: Run) -> None:
     done = run("update.c", PYTHONHOME="/no/such/folder", PYTHONPATH="/no/such/folder")
     assert (done.returncode, done.stdout) == (0, "done\n")
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_what_optimizes_python_does_no_harm(level: str, run: Run) -> None:
+    done = run("axpy.c", PYTHONOPTIMIZE=level)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_python_without_nomp(run: Run, tmp_path: Path) -> None:

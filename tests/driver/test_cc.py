@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from commands import NOMP_CC, run, succeed
 from compiling import FOO, MAIN, dynamic, nomp_cc, symbols
 
 from nomp.driver import cli
@@ -35,6 +37,27 @@ def test_outputs_are_the_compilers(line: str, files: set[str], project: Path) ->
     before = {p.name for p in project.iterdir()}
     assert nomp_cc(line) == 0
     assert {p.name for p in project.iterdir()} - before == files
+
+
+@pytest.mark.parametrize(
+    ("line", "file"),
+    [("-c foo.c -o x.o main.o", "x.o"), ("-c main.o foo.c libx.a -o x.o", "x.o"), ("-S foo.c -o x.s main.s", "x.s")],
+)
+def test_inputs_that_are_not_compiled_let_no_pragma_go(line: str, file: str, project: Path) -> None:
+    """The host compiler warns of them, and goes on."""
+    succeed("gcc", "-c", "main.c")
+    succeed("gcc", "-S", "main.c")
+    (project / "libx.a").touch()
+    assert nomp_cc(line) == 0
+    assert b"nomp_pragma_run" in Path(file).read_bytes()
+
+
+@pytest.mark.parametrize("line", ["-c foo.c main.c -o x.o", "-c foo.c main.s -o x.o", "-S foo.c inc.h -o x.s"])
+def test_one_output_of_several_inputs(line: str, project: Path) -> None:
+    succeed("gcc", "-S", "main.c")
+    assert run("gcc", *line.split()).returncode != 0
+    assert nomp_cc(line) != 0
+    assert not Path(line.split()[-1]).exists()
 
 
 def test_objects_call_libnomp(project: Path) -> None:
@@ -103,14 +126,42 @@ def test_two_builds_are_equal(project: Path) -> None:
         ("-Wp,-MMD,.foo.d -c foo.c", ".foo.d"),
         ("-MMD -shared -fPIC foo.c -o libfoo.so", "libfoo.d"),
         ("-MMD -shared -fPIC foo.c", "a-foo.d"),
+        ("-MMD -shared -fPIC -xc foo.c -xnone main.o -o foo.so.1", "foo.so.d"),
+        ("-MMD -shared -fPIC foo.c main.o -o d/foo", "d/foo.d"),
+        ("-MMD -shared -fPIC foo.c main.o", "a-foo.d"),
+        ("-MMD -shared -fPIC a.c", "a.d"),
     ],
 )
 def test_dependency_files_are_the_host_compilers(line: str, file: str, project: Path) -> None:
-    subprocess.run(["gcc", *line.split()], check=True, capture_output=True)
+    (project / "a.c").write_text(FOO)
+    (project / "d").mkdir()
+    succeed("gcc", "-fPIC", "-c", "main.c")
+    succeed("gcc", *line.split())
     wanted = Path(file).read_text()
     Path(file).unlink()
     assert nomp_cc(line) == 0
     assert Path(file).read_text() == wanted
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["-c foo.c", "-c foo.c -o d/x.o", "foo.c -o d/x", "foo.c -o foo", "foo.c main.c", "foo.c main.o -o foo", "a.c",
+     "a.c main.o", "foo.c -o foo.exe", "foo.c a.c -o d/x.y", "foo.c -dumpdir d/z -o x"],
+)  # fmt: skip
+def test_what_a_compilation_leaves_besides_is_named_as_the_host_compiler_does(line: str, project: Path) -> None:
+    (project / "a.c").write_text(FOO.replace("foo", "a"))
+    line += " --coverage -gsplit-dwarf -fstack-usage -fPIC -shared -w"
+    found = []
+    for compiler in (("gcc",), NOMP_CC):
+        (project / "d").mkdir()
+        succeed("gcc", "-fPIC", "-c", "main.c")
+        succeed(*compiler, *line.split())
+        made = set(project.rglob("*")) - set(project.glob("*.[ch]"))
+        found.append({str(file.relative_to(project)) for file in made})
+        shutil.rmtree("d")
+        for file in made:
+            file.unlink(missing_ok=True)
+    assert found[1] == found[0]
 
 
 # -------------------------------------------------------------------------------------------------- the host compiler

@@ -197,6 +197,13 @@ def test_dependencies_that_cannot_be_written_leave_no_object(project: Path, capf
     assert not Path("foo.o").exists()
 
 
+def test_dependencies_that_cannot_be_written_take_no_device_away(project: Path) -> None:
+    """The superuser could remove /dev/null."""
+    os.symlink(os.devnull, "null")
+    assert nomp_cc("-MMD -MF nowhere/foo.d -c foo.c -o null") != 0
+    assert Path("null").is_symlink()
+
+
 def test_a_response_file_with_an_open_quotation_mark(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (project / "words").write_text("-DX='1 foo.c")
     assert nomp_cc("@words") == 1
@@ -263,3 +270,60 @@ def test_headers_of_the_compiler(header: str, project: Path) -> None:
     kernel = "void f(int *a) {\n#pragma nomp for\n  for (int i = 0; i < 9; i++)\n    a[i] = 0;\n}\n"
     (project / "user.c").write_text(f"#include <{header}>\n{kernel}")
     assert nomp_cc("-fopenmp -c user.c") == 0
+
+
+AROUND = """\
+double a[4][50];
+void f(int n) {
+#pragma omp parallel for
+  for (int t = 0; t < n; t++) {
+#pragma nomp for
+    for (int i = 0; i < 50; i++)
+      a[t][i] += t;
+  }
+#pragma omp parallel
+#pragma omp single
+#pragma nomp for
+  for (int i = 0; i < 50; i++)
+    a[0][i] *= 2;
+}
+"""
+INSIDE = """\
+static int g(int x) {{
+#pragma omp {called}
+  x += 1;
+  return x;
+}}
+void f(int *a, int n) {{
+#pragma nomp for
+  for (int i = 0; i < 4; i++) {{
+#pragma omp {inner}
+    for (int j = 0; j < 5; j++)
+      a[j] += g(i);
+#ifdef _OPENMP
+    a[i] = 1;
+#endif
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("options", ["", "-fopenmp"])
+def test_loops_in_a_program_with_openmp(options: str, project: Path) -> None:
+    (project / "user.c").write_text(AROUND)
+    assert nomp_cc(f"{options} -Wall -Werror -Wno-unknown-pragmas -c user.c") == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "called", "inner", "line"),
+    [("", "critical", "parallel for", 0), ("-fopenmp", "simd", "simd", 0), ("-fopenmp", "critical", "simd", 2),
+     ("-fopenmp", "simd", "parallel for", 9), ("-fopenmp -fno-openmp", "critical", "for", 0)],
+)  # fmt: skip
+def test_openmp_in_a_loop(
+    options: str, called: str, inner: str, line: int, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where it is on, its pragmas could make something else of the loop that the kernel does not."""
+    (project / "user.c").write_text(INSIDE.format(called=called, inner=inner))
+    assert nomp_cc(f"{options} --emit=region user.c") == int(bool(line))
+    assert (f"user.c:{line}:" in (errors := capfd.readouterr().err)) == bool(line)
+    assert ("an OpenMP pragma cannot be in a kernel [N207]" in errors) == bool(line)

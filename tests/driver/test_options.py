@@ -83,14 +83,23 @@ def test_compile_words_leave_the_linker_its_own() -> None:
 
 def test_preprocessor_words() -> None:
     line = "-O2 -Wall -std=c99 -I d -Dx -U y -isystem s -include h.h -lm -g -march=native -fopenmp -fPIC a.c"
-    wanted = "-O2 -std=c99 -I d -Dx -U y -isystem s -include h.h -march=native -fopenmp -fPIC"
+    wanted = f"{options.OPENMP} -O2 -std=c99 -I d -Dx -U y -isystem s -include h.h -march=native -fPIC"
     assert options.preprocessor_words(options.parse(line.split())) == tuple(wanted.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "on"),
+    [("-fopenmp", True), ("-fopenmp=libomp", True), ("-fopenmp -fno-openmp", False), ("-fopenmp-simd", False),
+     ("-fno-openmp -fopenmp", True), ("-O2", False)],
+)  # fmt: skip
+def test_whether_openmp_is_on(line: str, on: bool) -> None:
+    assert options.has_openmp(options.parse(line.split())) == on
 
 
 @pytest.mark.parametrize(
     "line", ["-DK=7", "-D K=7", "-Wp,-DK=7", "-Wp,-DX,-DK=7", "-Xpreprocessor -DK=7", "--define-macro=K=7", "--ansi",
              "--define-macro K=7", "-imacros k.h", "--imacros=k.h", "-include k.h", "--include=k.h", "--include k.h",
-             "-fpack-struct", "-fpack-struct=1", "--std=c99"]
+             "-fpack-struct", "-fpack-struct=1", "--std=c99", "-mms-bitfields", "-malign-double"]
 )  # fmt: skip
 def test_every_way_to_say_how_the_source_reads(line: str) -> None:
     assert options.preprocessor_words(options.parse([*line.split(), "-c", "a.c"])) == tuple(line.split())

@@ -44,7 +44,7 @@ PRELOADED = (
     "pyopencl", "nomp.capi.pragmas", "nomp.codegen", "nomp.driver.cc", "nomp.driver.emit", "nomp.frontend.clang",
     "nomp.lower", "nomp.pipeline", "nomp.reduction", "nomp.runtime.session", "nomp.script", "nomp_backends.opencl",
 )  # fmt: skip
-LATE = ("N401", "N320", "N304", "N620")
+LATE = ("N401", "N320", "N304")
 """Refusals of what a script made: only the launch can tell."""
 TOLERANCE = {"exact": 0.0, "loose": 2e-5}
 

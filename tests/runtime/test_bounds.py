@@ -76,10 +76,33 @@ def test_affine_accesses(mapped: Elements, body: Stmt, wrong: str | None) -> Non
 
 
 def test_arrays_of_several_dimensions() -> None:
+    """The message counts as the program and its updates do."""
     nest = loop(loop(write(I, J), name="j", upper=i32(4)))
     assert problem((0, 40), nest, shape=(None, i32(4))) is None
-    assert "element 39" in str(problem((0, 39), nest, shape=(None, i32(4))))
-    assert "element 93 of 'a' (i = 9, j = 3)" in str(problem((0, 93), nest, shape=(N, N)))
+    text = str(problem((8, 39), nest, shape=(None, i32(4))))
+    assert "accesses 'a[0][0]' (i = 0, j = 0), of which only [2, 9) is on the device" in text
+    assert "update(to : a[0, 9])" in text
+    text = str(problem((3, 93), nest, n=10, shape=(N, N)))
+    assert "'a[0][0]' (i = 0, j = 0), of which only [1, 9) is" in text
+    assert "'a[9][3]' (i = 9, j = 3), of which only [0, 9) is" in str(problem((0, 93), nest, shape=(N, N)))
+    assert "update(to : a[0, 10])" in str(problem((0, 93), nest, shape=(N, N)))
+    text = str(problem((3, 11), nest, shape=(N, N)))
+    assert "'a[0][0]' (i = 0, j = 0), which is not on the device" in text and "update(to : a[0, 1])" in text
+
+
+@pytest.mark.parametrize(("mapped", "shown"), [((-1, 14), "[0, 3)"), ((4, 16), "[1, 3)"), ((5, 22), "[1, 5)")])
+def test_members_of_structs(mapped: Elements, shown: str) -> None:
+    """``struct { double v[2], others[3]; } *p`` in a struct: the pragma is for structs, which are copied."""
+    member = Param("p_v", "float64", "array", "&((s->p)[0].v)[0]", (None,), writes=True, record="s->p",
+                   grid=((1, 40), (2, 8)))  # fmt: skip
+    body = loop(write(add(op("*", I, i32(5)), i32(1)), array="p_v"), upper=i32(5))
+    region = Region("k", "b.c", 1, (member,), (body,))
+    with pytest.raises(NompError) as problem:
+        check(region, accesses(region), {}, {"p_v": mapped})
+    number = 0 if mapped[0] > 1 else 4
+    assert f"accesses 's->p[{number}].v[1]' (i = {number}), of which only {shown} is on the" in str(problem.value)
+    first, last = map(int, shown[1:-1].split(","))
+    assert f"update(to : s->p[{min(first, number)}, {max(last, number + 1)}])" in str(problem.value)
 
 
 READ = Load("a", (plus(I, 1),), "float64")

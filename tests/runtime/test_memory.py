@@ -284,3 +284,20 @@ def test_a_thousand_maps(mapped: AddressMap) -> None:
     assert [entry.start for entry in mapped] == sorted(A + start for start in starts)
     assert all(entry_of(mapped, A + start + 9).start == A + start for start in starts)
     assert all(mapped.find(A + start + 10) is None for start in starts)
+
+
+def test_arrays_that_share_a_buffer(device: FakeDevice, mapped: AddressMap) -> None:
+    """Each stays an entry of its own; the buffer goes with the last of them."""
+    for place in (3, 10, 20):
+        mapped.update(A + place, 0, {3: 7, 10: 10, 20: 5}[place], 1, TO)
+    mapped.share(entry_of(mapped, A + 3), entry_of(mapped, A + 10))
+    mapped.share(entry_of(mapped, A + 10), entry_of(mapped, A + 20))
+    assert ranges(mapped) == [(3, 10), (10, 20), (20, 25)] and len(device.live) == 1
+    assert all(entry.offset(A + 16) % 16 == 0 for entry in mapped)
+    first = entry_of(mapped, A + 3)
+    assert bytes(first.buffer[first.offset(A + 3) : first.offset(A + 25)]) == bytes(range(3, 25))
+    mapped.update(A + 10, 0, 10, 1, FREE)
+    mapped.update(A + 3, 0, 7, 1, FREE)
+    assert ranges(mapped) == [(20, 25)] and len(device.live) == 1
+    mapped.update(A + 20, 0, 5, 1, FREE)
+    assert device.live == []

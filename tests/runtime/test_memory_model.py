@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nomp.diagnostics import NompError
-from nomp.runtime.memory import ALLOC, FREE, FROM, TO, AddressMap
+from nomp.runtime.memory import ALLOC, FREE, FROM, TO, AddressMap, Entry
 
 A = 0x1000
 SIZE = 40
@@ -65,7 +65,7 @@ class Model:
 
 
 operations = st.tuples(
-    st.sampled_from(["update", "host", "kernel"]),
+    st.sampled_from(["update", "update", "host", "kernel", "share"]),
     st.integers(0, SIZE // 2),  # base
     st.integers(0, 9), st.integers(0, 9),  # start, length
     st.sampled_from([1, 1, 2]),  # unit
@@ -91,24 +91,34 @@ def test_the_map_does_what_the_model_does(steps: list[tuple[str, int, int, int, 
         elif what == "host":
             for byte in wanted:
                 model.host[byte] = device.host[byte] = 100 + number
+        elif what == "share":  # of which the model knows nothing: it changes nothing
+            if (before := mapped.ending(A + base)) and (entry := mapped.containing(A + base, A + base + 1)):
+                mapped.share(before, entry)
+                before, entry = mapped.ending(A + base), mapped.containing(A + base, A + base + 1)
+                assert before and entry and before.buffer is entry.buffer
+                assert before.offset(A + base) == entry.offset(A + base)
         else:  # a kernel writes what is mapped
             for block in model.blocks:
                 block.bytes.update({byte: 200 + number for byte in wanted if byte in block.bytes})
             for entry in mapped:
                 for byte in wanted:
                     if entry.start <= A + byte < entry.end:
-                        entry.buffer[A + byte - entry.start] = 200 + number
+                        entry.buffer[entry.offset(A + byte)] = 200 + number
         check(model, mapped, device)
     mapped.clear()
     assert device.live == []
 
 
+def held(entry: Entry) -> bytes:
+    return bytes(entry.buffer[entry.offset(entry.start) : entry.offset(entry.end)])
+
+
 def check(model: Model, mapped: AddressMap, device: FakeDevice) -> None:
     assert device.host == model.host
     expected = sorted((min(b.bytes), bytes(b.bytes[k] for k in sorted(b.bytes)), b.bases) for b in model.blocks)
-    got = [(entry.start - A, bytes(entry.buffer), {base - A for base in entry.bases}) for entry in mapped]
+    got = [(entry.start - A, held(entry), {base - A for base in entry.bases}) for entry in mapped]
     assert got == expected
-    assert len(device.live) == len(got)
+    assert len(device.live) == len({id(entry.buffer) for entry in mapped})
     for block in model.blocks:
         for base in block.bases:
             entry = mapped.find(A + base)

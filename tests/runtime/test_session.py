@@ -175,14 +175,19 @@ session.update(a.ctypes.data, 0, 10, 8, 2)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_a_forked_process_has_no_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ended", [False, True])
+def test_a_forked_process_has_no_runtime(ended: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And can start none: the driver's threads, for which it would wait, are not there."""
     session = Bench().init()
     a = np.zeros(4)
+    if ended:
+        session.finalize()
     parent = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: parent + 1)
-    assert "nomp was initialized by the parent process [N602]" in refusal(session.update, a.ctypes.data, 0, 4, 8, TO)
-    monkeypatch.undo()
-    session.finalize()
+    refused = [partial(session.init, Settings())]
+    refused += [partial(session.update, a.ctypes.data, 0, 4, 8, TO)] if not ended else []
+    for call in refused:
+        assert "nomp was initialized by the parent process [N602]" in refusal(call)
 
 
 def test_importing_the_session_imports_no_compiler() -> None:

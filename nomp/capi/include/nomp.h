@@ -56,7 +56,8 @@ typedef enum {
 /*
  * Start the runtime.  Reads the options `--nomp-backend NAME`, `--nomp-platform N`, `--nomp-device N`,
  * `--nomp-verbose N`, `--nomp-profile N`, `--nomp-scripts-dir DIR`, `--nomp-annotations-script MODULE` and
- * `--nomp-install-dir DIR` (this and profile: accepted, not needed) from argv and leaves everything else alone; argv may be NULL.
+ * `--nomp-install-dir DIR` (this and profile: accepted, not needed) from argv and leaves everything else alone; argv
+ * may be NULL.
  * The environment variables NOMP_BACKEND, NOMP_PLATFORM and so on win over argv.
  * After a failure the runtime is as before the call, which may be repeated.
  */
@@ -85,8 +86,8 @@ int nomp_update(void *ptr, size_t start_index, size_t end_index, size_t unit_siz
 int nomp_jit(int *id, const char *src, const char **clauses, int nargs, ...);
 
 /*
- * Run kernel id with one pointer for each argument without NOMP_JIT: the array itself for a NOMP_PTR, the address of the
- * value for a scalar, the address of the result for a reduction.  Returns when the kernel is queued; a reduction's
+ * Run kernel id with one pointer for each argument without NOMP_JIT: the array itself for a NOMP_PTR, the address of
+ * the value for a scalar, the address of the result for a reduction.  Returns when the kernel is queued; a reduction's
  * result is there on return.
  */
 int nomp_run(int id, ...);

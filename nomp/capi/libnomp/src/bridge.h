@@ -82,6 +82,8 @@ struct nomp_replay {
 void nomp_replay_start(const struct nomp_driver *now);
 int nomp_replay_keep(int id, struct nomp_replay *replay);
 void nomp_replay_forget(void);
+void nomp_replay_lock(void);
+void nomp_replay_unlock(void);
 int nomp_replay(int id, const uintptr_t *addresses);
 
 /* log.c */
@@ -99,8 +101,8 @@ void nomp_set_started(int now);
 int nomp_python_start(void);
 
 /*
- * python.c: close the device at exit() too.  exit() calls the handlers in reverse, and a driver sets up its own when it is
- * loaded and when it first compiles; so this is called after init and after runs, and the first few calls count.
+ * python.c: close the device at exit() too.  exit() calls the handlers in reverse, and a driver sets up its own when it
+ * is loaded and when it first compiles; so this is called after init and after runs, and the first few calls count.
  */
 void nomp_python_end_at_exit(void);
 

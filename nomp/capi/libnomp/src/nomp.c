@@ -60,7 +60,8 @@ static void read_arguments(struct nomp_argument *arguments, int nargs, va_list a
 int nomp_jit(int *id, const char *src, const char **clauses, int nargs, ...) {
   if (id && *id >= 0) return 0;
   REQUIRE_START("nomp_jit");
-  if (!id || !src || !clauses) FAIL(NOMP_USER_INPUT_IS_INVALID, "The id, source and clauses of nomp_jit must not be NULL.");
+  if (!id || !src || !clauses)
+    FAIL(NOMP_USER_INPUT_IS_INVALID, "The id, source and clauses of nomp_jit must not be NULL.");
   if (nargs < 0) FAIL(NOMP_USER_INPUT_IS_INVALID, "Number of arguments %d passed into nomp_jit is not valid.", nargs);
   struct nomp_argument *arguments = calloc(nargs + 1, sizeof *arguments);
   if (!arguments) FAIL(NOMP_USER_INPUT_IS_INVALID, "Out of memory.");
@@ -95,7 +96,8 @@ int nomp_run(int id, ...) {
   while (i < nargs && (addresses[i] = (uintptr_t)va_arg(args, void *)) != 0) i++;
   va_end(args);
   REQUIRE_START("nomp_run");
-  if (i < nargs) FAIL(NOMP_USER_INPUT_IS_INVALID, "Argument %d passed to nomp_run for kernel id %d is NULL.", i + 1, id);
+  if (i < nargs)
+    FAIL(NOMP_USER_INPUT_IS_INVALID, "Argument %d passed to nomp_run for kernel id %d is NULL.", i + 1, id);
   int replayed = nomp_replay(id, addresses);
   if (replayed > 0) return 0;
   int error = replayed < 0 ? nomp_py_failed(id, replayed) : nomp_py_run(id, nargs, addresses);

@@ -60,8 +60,11 @@ static void make_symbols_global(void) {
   if (dladdr((void *)&Py_IsInitialized, &info)) dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-/* PYTHONHOME, which libnomp needs, would make Python look for its library, and for nomp, somewhere else. */
-static int environment_fits(void) { return getenv("PYTHONHOME") == NULL; }
+/*
+ * PYTHONHOME would have Python look for its library, and for nomp, somewhere else; modules of loopy need their
+ * docstrings, which PYTHONOPTIMIZE can take away.
+ */
+static int environment_fits(void) { return !getenv("PYTHONHOME") && !getenv("PYTHONOPTIMIZE"); }
 
 static PyStatus preinitialize(void) {
   PyPreConfig config;
@@ -95,8 +98,9 @@ static int start_interpreter(void) {
   make_symbols_global();
   PyStatus status = start_as(python);
   if (PyStatus_Exception(status))
-    return nomp_log_errorf(NOMP_PY_CALL_FAILURE, __FILE__, __LINE__, "Python cannot start as \"%s\": %s. " HOW_TO_CHOOSE,
-                           python, status.err_msg ? status.err_msg : "no reason given");
+    return nomp_log_errorf(NOMP_PY_CALL_FAILURE, __FILE__, __LINE__,
+                           "Python cannot start as \"%s\": %s. " HOW_TO_CHOOSE, python,
+                           status.err_msg ? status.err_msg : "no reason given");
   PyEval_SaveThread(); /* every later call takes the lock when it needs it */
   owner = getpid();
   return 0;
@@ -141,7 +145,8 @@ static void end_as_python(void) {
 
 void nomp_python_end_at_exit(void) {
   static int times = 0;
-  if (!owner || __atomic_load_n(&times, __ATOMIC_RELAXED) >= 8) return; /* launches come here: the count must not run on */
+  /* Launches come here: the count must not run on. */
+  if (!owner || __atomic_load_n(&times, __ATOMIC_RELAXED) >= 8) return;
   if (__atomic_fetch_add(&times, 1, __ATOMIC_ACQ_REL) < 8) atexit(end_as_python);
 }
 

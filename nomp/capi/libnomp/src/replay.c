@@ -26,7 +26,8 @@ typedef int (*cu_read)(void *host, void *buffer, size_t size, void *stream);
 typedef int (*cu_with)(void *context_or_stream);
 typedef int (*cu_pop)(void **context);
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Held for each launch, by Python for those that it carries out: they share kernels' arguments and buffers. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct nomp_driver driver;
 static struct nomp_replay **replays = NULL; /* by kernel; the newest first */
 static int kernels = 0;
@@ -37,7 +38,7 @@ static void forget(void) {
 
 /* A child's driver has none of the parent's threads: Python says so. */
 static void forget_in_child(void) {
-  pthread_mutex_init(&lock, NULL);
+  lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   forget();
 }
 
@@ -65,6 +66,10 @@ int nomp_replay_keep(int id, struct nomp_replay *replay) {
   pthread_mutex_unlock(&lock);
   return ok;
 }
+
+void nomp_replay_lock(void) { pthread_mutex_lock(&lock); }
+
+void nomp_replay_unlock(void) { pthread_mutex_unlock(&lock); }
 
 void nomp_replay_forget(void) {
   pthread_mutex_lock(&lock);
