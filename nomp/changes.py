@@ -1,6 +1,6 @@
-"""What scripts have changed in a kernel besides its loops: instructions, and the shape of locals.
+"""What scripts have changed in a kernel besides its loops: instructions, arguments, and locals.
 
-In: kernels and instructions before and after.  Used by `execution`.
+In: kernels and instructions before and after.  Used by `execution`, and by `pipeline` for what it refuses.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 import loopy as lp
-from loopy.kernel.data import IlpBaseTag
+from loopy.kernel.array import FixedStrideArrayDimTag
+from loopy.kernel.data import IlpBaseTag, VectorizeTag
 from loopy.symbolic import IdentityMapper, SubstitutionMapper, WalkMapper, flatten
 from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
@@ -25,10 +26,64 @@ def by_lane(entry: lp.LoopKernel, names: Set[str]) -> dict[str, list[Any]]:
     """The inames for each of whose values loopy will give one of *names*, a local, a copy of its own."""
     found: dict[str, set[str]] = {}
     for insn in entry.instructions:
-        lanes = {iname for iname in insn.within_inames if entry.iname_tags_of_type(iname, IlpBaseTag)}
+        lanes = {iname for iname in insn.within_inames if entry.iname_tags_of_type(iname, (IlpBaseTag, VectorizeTag))}
         for name in names & set(insn.assignee_var_names()) & entry.temporary_variables.keys():
             found.setdefault(name, set()).update(lanes - insn.write_dependency_names())
     return {name: list(map(var, sorted(inames))) for name, inames in found.items() if inames}
+
+
+def argument(before: lp.LoopKernel, after: lp.LoopKernel) -> str | None:
+    """An argument of *after* that a launcher cannot pass, which knows those of *before* only."""
+    known = {arg.name: _passed(arg) for arg in before.args}
+    return next((arg.name for arg in after.args if known.get(arg.name) != _passed(arg)), None)
+
+
+def _passed(arg: Any) -> tuple[Any, ...]:
+    """What an argument's bytes mean."""
+    return type(arg), arg.dtype, *(getattr(arg, part, None) for part in ("dim_tags", "offset", "address_space"))
+
+
+def garbled(before: lp.LoopKernel, after: lp.LoopKernel) -> str | None:
+    """Why loopy would make wrong code of *after*, or good code by chance only."""
+    locals_ = set(before.temporary_variables)
+    lanes, moved = by_lane(after, locals_), reshaped(before, after)
+    for insn in after.instructions:
+        changed = sorted((lanes.keys() | moved) & insn.dependency_names())
+        if changed and isinstance(insn, lp.CInstruction):
+            return f"a 'while' or 'do' loop is carried as text, which would take '{changed[0]}' for what it was"
+    for name, inames in lanes.items():
+        writers = (insn for insn in after.instructions if name in insn.assignee_var_names())
+        if odd := next((str(i) for insn in writers for i in inames if i.name not in insn.within_inames), None):
+            return f"'{name}' is also written outside of loop '{odd}', whose iterations run side by side"
+    return None
+
+
+def keeps_locals(before: lp.LoopKernel, after: lp.LoopKernel) -> bool:
+    """Whether the locals of *after* hold what those of *before* do, and nothing that is around instructions differs."""
+    old, new = before.temporary_variables, after.temporary_variables
+    kept = all(_held(old[name]) == _held(new[name]) for name in old.keys() & new.keys())
+    around = ("index_dtype", "preambles", "preamble_generators", "target")
+    kept = kept and all(getattr(before, part) == getattr(after, part) for part in around)
+    return kept and all(local.base_storage is None and _is_injective(local) for local in new.values())
+
+
+def _held(local: Any) -> tuple[Any, ...]:
+    initial = local.initializer
+    return local.dtype, None if initial is None else initial.tobytes(), local.read_only, local.offset
+
+
+def _is_injective(local: Any) -> bool:
+    """Whether no two elements of *local* are one in memory, as far as numbers tell."""
+    axes = [(tag.stride, extent) for tag, extent in zip(local.dim_tags or (), local.shape or (), strict=False)
+            if isinstance(tag, FixedStrideArrayDimTag)]  # fmt: skip
+    if not all(isinstance(number, int) for axis in axes for number in axis):
+        return bool(local.dim_tags == local.copy(dim_tags=["c"] * len(local.shape)).dim_tags)
+    reach = 0
+    for stride, extent in sorted(axes):
+        if extent > 1 and stride <= reach:
+            return False
+        reach += stride * (extent - 1)
+    return True
 
 
 def is_as_it_was(
@@ -42,7 +97,8 @@ def is_as_it_was(
     become = SubstitutionMapper(make_subst_func(marks))
     if isinstance(before, lp.CInstruction):
         before = before.with_transformed_expressions(become)
-        return all(getattr(before, part) == getattr(after, part) for part in ("code", "iname_exprs", "predicates"))
+        parts = ("code", "iname_exprs", "read_variables", "assignees", "predicates")
+        return all(getattr(before, part) == getattr(after, part, None) for part in parts)
     target, old, new = _Copies(shapes), _Copies(originals | shapes), _Copies(copies | shapes)
     told = [flatten(become(expr)) for expr in (*map(target, before.assignees), old(before.expression))]
     now = [flatten(expr) for expr in (*map(target, after.assignees), new(after.expression))]

@@ -66,7 +66,8 @@ class _Finder:
         self.parameters = self.accesses.parameters
         self.shared = {param.name for param in region.params}
         placed = defaultdict[int, list[Placement]](list)
-        for placement in schedule.placements:
+        self.placements = [placement for placement in schedule.placements if placement.path]
+        for placement in self.placements:
             placed[placement.statement].append(placement)
         self.events = defaultdict[str, list[_Event]](list)
         for access in self.accesses.found:
@@ -81,7 +82,7 @@ class _Finder:
         statements = list(walk(self.region.body))
         loops = {stmt.iname: stmt for stmt in statements if isinstance(stmt, For)}
         known = self.declared.keys()
-        for placement in self.schedule.placements:
+        for placement in self.placements:
             around = tuple(loops[iname] for iname in placement.loops)
             for names, writes in ((placement.writes, True), (placement.reads, False)):
                 for name in names - known if placement.when else ():

@@ -93,7 +93,8 @@ class Placement:
     """When and where instruction number *number* of the program runs, which carries out the region's *statement*.
 
     It stands in the body of *loops* (the region's, outermost first) and mentions *reads* and *writes*.  *path* leads to
-    it in the code: its place among its neighbours, the sequential loop that this is, its place in that loop, and so on.
+    it in the code: its place among its neighbours, the sequential loop that this is, its place in that loop, and so on;
+    () if it never runs.
     *same* are those of *loops* that the script left as they were, *spread* those that tell its item (None if others
     do).  *when* is isl's text: a relation from the counters of *loops* to group, item and time ("" if it is not known;
     there may be more pairs than are real unless *exact*).  *lost* are iterations (sets of isl's) that the program runs

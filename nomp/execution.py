@@ -192,24 +192,26 @@ class _Reader:
 
     def placement(self, name: str) -> Placement | None:
         """When instruction *name* of the program runs; None if that cannot be told."""
-        insn, loops = self.after.id_to_insn[name], self.loops(name)
+        loops, original = self.loops(name), self.before.id_to_insn[name]
         if set(self.marks[name]) != set(loops):
             return None
-        domain = self.domain(self.after, insn.within_inames)
-        to = self._affine(domain, [self.marks[name][loop] for loop in loops])
-        if to is None or not get_dependencies(tuple(self.marks[name].values())) <= insn.within_inames | {*self._known}:
-            return None
-        original = self.before.id_to_insn[name]
         found = Placement(
             self.lowered.statements[name], list(self.before.id_to_insn).index(name), name, loops,
-            self._data(original.read_dependency_names()), self._data(original.assignee_var_names()), self.paths[name],
-            frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)), self._spread(name),
+            self._data(original.read_dependency_names()), self._data(original.assignee_var_names()),
+            self.paths.get(name, ()), frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)),
+            self._spread(name), blame=self.blames.get(name),
         )  # fmt: skip
+        changed = self._changes(found)
+        if changed is None:
+            return None
+        found = replace(found, **changed)
+        if not found.path:
+            return found
+        domain = self.domain(self.after, self.after.id_to_insn[name].within_inames)
         cells, lanes = self._cells(found, domain), self._lanes(found, domain)
         if cells is None or lanes is None:
             return None
-        timed = self._timed(found, domain, self.time(name, domain))
-        return replace(timed, cells=cells, lanes=lanes, blame=self.blames.get(name), **self._changes(found, domain, to))
+        return replace(self._timed(found, domain, self.time(name, domain)), cells=cells, lanes=lanes)
 
     def _spread(self, name: str) -> frozenset[str] | None:
         """The loops that tell which item runs instruction *name*; None if they do not."""
@@ -230,7 +232,7 @@ class _Reader:
         for name in self.reshaped & (found.reads | found.writes):
             counters = self.counters(found.instruction, domain)
             elements = self._elements(self.after.id_to_insn[found.instruction], name, domain)
-            if counters is None or elements is None or len(elements) > 1:
+            if counters is None or elements is None or len(elements) != 1:
                 return None
             cells[name], exact = self.text(counters.reverse().apply_range(elements[0]))
             if not exact:
@@ -270,10 +272,19 @@ class _Reader:
         when, exact = self.text(counters.reverse().apply_range(time))
         return replace(found, when=when, exact=exact)
 
-    def _changes(self, found: Placement, domain: isl.Set, to: isl.Map) -> dict[str, Any]:
-        """The iterations that are lost, added, and run again; *to* is from *domain* to the program's inames."""
-        loops = [var(loop) for loop in found.loops]
-        program = self.relation(self.domain(self.before, frozenset(found.loops)), loops).range()
+    def _changes(self, found: Placement) -> dict[str, Any] | None:
+        """The iterations that are lost, added, and run again; None if that cannot be told."""
+        original, insn = self.before.id_to_insn[found.instruction], self.after.id_to_insn[found.instruction]
+        summed = tuple(iname for iname in self.lowered.counters if iname in original.reduction_inames())
+        marks = {**self.marks[found.instruction], **{iname: var(iname) for iname in summed}}
+        within = insn.within_inames | insn.reduction_inames()
+        if not get_dependencies(tuple(marks.values())) <= within | {*self._known}:
+            return None
+        loops = (*found.loops, *summed)
+        to = self._affine(self.domain(self.after, within), [marks[loop] for loop in loops])
+        if to is None:
+            return None
+        program = self.relation(self.domain(self.before, frozenset(loops)), [var(loop) for loop in loops]).range()
         given = self.before.assumptions & self.after.assumptions
         image = to.range()
         same = to.apply_range(to.reverse())
@@ -282,6 +293,7 @@ class _Reader:
         texts: dict[str, Any] = {}
         for kind, points in kinds.items():
             points = points.intersect_params(given.align_params(points.space.params()))
+            points = points.project_out(dim_type.set, len(found.loops), len(summed))
             if not points.is_empty():
                 for place, loop in enumerate(found.loops):
                     points = points.set_dim_name(dim_type.set, place, loop)
@@ -381,13 +393,15 @@ def scheduled(
     """What scripts have made of the kernel of *lowered*: *kernel*, the *marks* that it had, and *source*."""
     reader = _Reader(lowered, kernel.default_entrypoint, marks, source, parameters, blames)
     left = [insn.id for insn in reader.before.instructions if insn.id in reader.after.id_to_insn]
-    placements, complete = list[Placement](), not reader.interferes
+    placements = list[Placement]()
+    complete = not reader.interferes and changes.keeps_locals(reader.before, reader.after)
     for name in left:
-        if name not in reader.paths:  # it never runs
-            continue
         found = reader.placement(name)
         if found is None:
             complete = False
+            continue
+        if not found.path:  # it never runs
+            placements.append(found)
             continue
         copied = list(reader.fetched(found))
         complete = complete and reader.is_as_it_was(name, {name for copy in copied for name in copy.reads})
