@@ -5,7 +5,7 @@ In: kernels and instructions before and after.  Used by `execution`, and by `pip
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import loopy as lp
@@ -86,24 +86,42 @@ def _is_injective(local: Any) -> bool:
     return True
 
 
-def is_as_it_was(
-    before: Any, after: Any, marks: Mapping[str, Any], shapes: Set[str], originals: Set[str], copies: Set[str]
-) -> bool:
-    """Whether the instruction *after* computes what *before* does.
+Mention = tuple[Any, Any]
+"""An element of an array in an instruction before and after; a scalar that is one, too."""
 
-    *marks* say what has become of its loops; locals in *shapes* may have other subscripts, and *copies* may be read in
-    the place of *originals*.
+
+def replaced(before: Any, after: Any, marks: Mapping[str, Any], names: Set[str]) -> list[Mention] | None:
+    """What elements of *names* the instruction *after* reads in the place of which that *before* reads.
+
+    None if it differs otherwise.  *marks* say what has become of its loops.
     """
     become = SubstitutionMapper(make_subst_func(marks))
     if isinstance(before, lp.CInstruction):
         before = before.with_transformed_expressions(become)
         parts = ("code", "iname_exprs", "read_variables", "assignees", "predicates")
-        return all(getattr(before, part) == getattr(after, part, None) for part in parts)
-    target, old, new = _Copies(shapes), _Copies(originals | shapes), _Copies(copies | shapes)
-    told = [flatten(become(expr)) for expr in (*map(target, before.assignees), old(before.expression))]
-    now = [flatten(expr) for expr in (*map(target, after.assignees), new(after.expression))]
-    guards = {flatten(become(old(guard))) for guard in before.predicates}
-    return told == now and guards == {flatten(new(guard)) for guard in after.predicates}
+        return [] if all(getattr(before, part) == getattr(after, part, None) for part in parts) else None
+    told = _masked((become(before.expression),), names) | _masked(map(become, before.predicates), names)
+    now = _masked((after.expression,), names) | _masked(after.predicates, names)
+    if told.keys() != now.keys() or len(after.predicates) != len(before.predicates):
+        return None
+    return [pair for key, old in told.items() for pair in zip(old, now[key], strict=True)]
+
+
+def writes_the_same(before: Any, after: Any, marks: Mapping[str, Any], shapes: Set[str]) -> bool:
+    """Whether *after* writes what *before* does; locals in *shapes* may have other subscripts."""
+    become = SubstitutionMapper(make_subst_func(marks))
+    mask = _Masked(shapes)
+    told, now = ([flatten(mask(expr)) for expr in exprs] for exprs in (map(become, before.assignees), after.assignees))
+    return told == now
+
+
+def _masked(exprs: Iterable[Any], names: Set[str]) -> dict[Any, list[Any]]:
+    """Each of *exprs* with one word for all elements of *names*, and these."""
+    found = {}
+    for expr in exprs:
+        mask = _Masked(names)
+        found[flatten(mask(expr))] = mask.found
+    return found
 
 
 def subscripts(insn: Any, name: str) -> set[tuple[Any, ...]]:
@@ -123,20 +141,24 @@ def is_needed(before: lp.LoopKernel, after: lp.LoopKernel, name: str) -> bool:
     return bool(written & read) and not any(written & set(insn.assignee_var_names()) for insn in added)
 
 
-class _Copies(IdentityMapper):  # type: ignore[misc]
-    """Writes one word for all elements of some arrays."""
+class _Masked(IdentityMapper):  # type: ignore[misc]
+    """Writes one word for all elements of some arrays, and notes them."""
 
     def __init__(self, names: Set[str]) -> None:
         super().__init__()
-        self.names = names
+        self.names, self.found = names, list[Any]()
 
     def map_subscript(self, expr: Any) -> Any:
         """An element."""
-        return var("copy") if expr.aggregate.name in self.names else super().map_subscript(expr)
+        return self._mask(expr) if expr.aggregate.name in self.names else super().map_subscript(expr)
 
     def map_variable(self, expr: Any) -> Any:
         """A scalar, which an array may have become."""
-        return var("copy") if expr.name in self.names else expr
+        return self._mask(expr) if expr.name in self.names else expr
+
+    def _mask(self, expr: Any) -> Any:
+        self.found.append(expr)
+        return var("copy")
 
 
 class _Subscripts(WalkMapper):  # type: ignore[misc]

@@ -65,6 +65,7 @@ class _Finder:
         self.accesses = accesses(region, each=True)
         self.parameters = self.accesses.parameters
         self.shared = {param.name for param in region.params}
+        self.together = self.shared | schedule.shared | schedule.common
         placed = defaultdict[int, list[Placement]](list)
         self.placements = [placement for placement in schedule.placements if placement.path]
         for placement in self.placements:
@@ -129,7 +130,7 @@ class _Finder:
         if self.schedule.groups + self.schedule.items > 0:
             own = shared[: self._copies(variable, shared_loops(first.loops, second.loops))]
             known = spread is not None and spread == other.spread and spread <= {*own} & one.same & other.same
-            if variable in self.shared | self.schedule.shared or not known:
+            if variable in self.together or not known:
                 return False
         return keeps_order(one, other, [loop for loop in shared if loop not in (spread or ())])
 
@@ -160,7 +161,7 @@ class _Finder:
         early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
         everything = isl.Map.universe(early.space)
         wrong = everything - (early | late) if any_order else (everything - early) | late
-        if variable in self.shared | self.schedule.shared:
+        if variable in self.together:
             wrong = (wrong | self.timeline.apart(one, other)) - self._waited(one, other, variable)
         found = {AT_ONCE: wrong} if any_order else {REORDERED: wrong & late, AT_ONCE: wrong - late}
         found[ELSEWHERE] = everything - self._one_cell(one, other, variable)
@@ -168,8 +169,7 @@ class _Finder:
 
     def _waited(self, one: Placement, other: Placement, variable: str) -> isl.Map:
         """The iterations of the two between which all items that share *variable* wait for each other."""
-        kinds = ("all", "group") if variable in self.shared else ("all", "group", "local")
-        return self.timeline.synchronised(one, other, kinds)
+        return self.timeline.synchronised(one, other, self.timeline.waits(variable))
 
     def _is_any_order(self, variable: str) -> bool:
         """Whether what is accumulated into *variable* may come in any order: integers, and what a clause names."""
@@ -212,12 +212,12 @@ class _Finder:
 
     def _follows(self, first: _Event, second: _Event) -> isl.Map:
         """The pairs of iterations of which that of *second* may come later, where they may have the same copy."""
-        one, other = first.placement, second.placement
+        one, other, variable = first.placement, second.placement, first.access.variable
         early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
-        if first.access.variable not in self.schedule.shared:
+        if variable not in self.together:
             return early
-        waited = self._waited(other, one, first.access.variable).reverse() | (late - self.timeline.apart(one, other))
-        return self.timeline.in_one_group(one, other) - waited
+        waited = self._waited(other, one, variable).reverse() | (late - self.timeline.apart(one, other))
+        return self.timeline.sharing(one, other, variable) - waited
 
     def _overwritten(self, first: _Event, second: _Event) -> isl.Map:
         """The iterations of *first* whose element *second* may overwrite later with another local's."""

@@ -130,10 +130,11 @@ class Schedule:
 
     *barriers* are kinds with the times (sets of isl's) at which items wait for each other.  The first *groups*
     dimensions of these spaces tell groups apart, the next *items* the items of a group, the others are time.  *shared*
-    are the locals that a group shares; all others are an item's own.  *assumes* (isl's text) is what a script takes for
-    granted of the region's scalars.  *gone* are the statements of which scripts have removed instructions;
-    *unwaited* are locals of scripts with the scalars (sets of isl's, "" for unknown ones) for which the items of a
-    group use them without a barrier.  *complete*: whether scripts have changed nothing else than what is told here.
+    are the locals that a group shares, *common* those that all groups do; all others are an item's own.  *assumes*
+    (isl's text) is what a script takes for granted of the region's scalars.  *gone* are the statements of which scripts
+    have removed instructions; *unwaited* are shared locals of scripts with the scalars (sets of isl's, "" for unknown
+    ones) for which items use them without a barrier.  *complete*: whether scripts have changed nothing else than what
+    is told here.
     """
 
     placements: tuple[Placement, ...] = ()
@@ -141,6 +142,7 @@ class Schedule:
     groups: int = 0
     items: int = 0
     shared: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
     assumes: str = ""
     complete: bool = True
     gone: Mapping[int, Blame | None] = field(default_factory=dict)
