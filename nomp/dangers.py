@@ -77,6 +77,7 @@ class _Finder:
             self.events[access.variable] += [_Event(access, placement) for placement in mentions or own]
         self.declared = dict(self.accesses.declared)
         self._hidden()
+        self._met: dict[tuple[int, int], Conflict] = {}
 
     def _hidden(self) -> None:
         """Note the mentions of what the program does not have, such as the truth of a condition in a local."""
@@ -178,11 +179,18 @@ class _Finder:
 
     def _danger(self, first: _Event, second: _Event, pairs: isl.Map, what: str, *, exact: bool) -> Danger:
         exact = exact and first.placement.exact and second.placement.exact
-        conflict = Conflict(first.access, second.access, 0, pairs, self.parameters, exact=exact)
+        conflict = self._meeting(first, second).among(pairs, exact=exact)
         if not conflict.exact:
             conflict.pairs -= conflict.padded(self._relation(first, second, self._vouched_for(first, second)))
         blames = [event.placement.blame for event in (first, second) if event.placement.blame]
         return Danger(conflict, what, max(blames, key=lambda blame: blame[0], default=None))
+
+    def _meeting(self, first: _Event, second: _Event) -> Conflict:
+        """All pairs of iterations in which the two mean the same element."""
+        key = id(first.access), id(second.access)
+        if key not in self._met:
+            self._met[key] = Conflict(first.access, second.access, 0, "true", self.parameters)
+        return self._met[key]
 
     def _vouched_for(self, first: _Event, second: _Event) -> str:
         """That the program says of two iterations that they do not depend on each other."""
@@ -222,7 +230,7 @@ class _Finder:
     def _overwritten(self, first: _Event, second: _Event) -> isl.Map:
         """The iterations of *first* whose element *second* may overwrite later with another local's."""
         same = self._relation(first, second, self._one_copy(first, second))
-        elements = Conflict(first.access, second.access, 0, "true", self.parameters).pairs
+        elements = self._meeting(first, second).pairs
         inner = [event.access.loops[len(event.loops) :] for event in (first, second)]
         elements = elements.project_out(isl.dim_type.in_, len(first.loops), len(inner[0]))
         elements = elements.project_out(isl.dim_type.out, len(second.loops), len(inner[1]))
