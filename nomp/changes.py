@@ -11,9 +11,14 @@ from typing import Any
 import loopy as lp
 from loopy.kernel.array import FixedStrideArrayDimTag
 from loopy.kernel.data import IlpBaseTag, VectorizeTag
+from loopy.kernel.function_interface import CallableKernel
 from loopy.symbolic import IdentityMapper, SubstitutionMapper, WalkMapper, flatten
+from pymbolic import primitives as p
 from pymbolic import var
+from pymbolic.mapper.dependency import DependencyMapper
 from pymbolic.mapper.substitutor import make_subst_func
+
+_WITH_CALLS = DependencyMapper(include_calls=True)
 
 
 def reshaped(before: lp.LoopKernel, after: lp.LoopKernel) -> frozenset[str]:
@@ -65,6 +70,20 @@ def keeps_locals(before: lp.LoopKernel, after: lp.LoopKernel) -> bool:
     around = ("index_dtype", "preambles", "preamble_generators", "target")
     kept = kept and all(getattr(before, part) == getattr(after, part) for part in around)
     return kept and all(local.base_storage is None and _is_injective(local) for local in new.values())
+
+
+def keeps_functions(before: lp.TranslationUnit, after: lp.TranslationUnit) -> bool:
+    """Whether what instructions call is what it was."""
+    one, other = ({name: f for name, f in unit.callables_table.items() if not isinstance(f, CallableKernel)}
+                  for unit in (before, after))  # fmt: skip
+    return one == other
+
+
+def is_followed(added: Any) -> bool:
+    """Whether it can be told what an instruction that a script has *added* does: not for text, nor for calls."""
+    if isinstance(added, lp.Assignment):
+        return not any(isinstance(part, p.Call) for part in _WITH_CALLS(added.expression))
+    return isinstance(added, lp.BarrierInstruction | lp.NoOpInstruction)
 
 
 def _held(local: Any) -> tuple[Any, ...]:

@@ -166,8 +166,8 @@ class Copies:
 
     @property
     def interfere(self) -> bool:
-        """Whether scripts have added instructions that write what the program mentions."""
-        return bool(self.times.data(self.locals))
+        """Whether scripts have added instructions that may do more than fill locals of their own."""
+        return bool(self.times.data(self.locals)) or not all(map(changes.is_followed, self.times.added))
 
 
 def _name(mention: Any) -> str:

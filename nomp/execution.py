@@ -92,14 +92,14 @@ class _Reader(Times):
         if to is None:
             return None
         program = self.relation(self.domain(self.before, frozenset(loops)), [var(loop) for loop in loops]).range()
-        given = self.before.assumptions & self.after.assumptions
         image = to.range()
         same = to.apply_range(to.reverse())
         again = (same - same.identity(same.domain().space.map_from_set())).domain().apply(to)
         kinds = {"lost": program - image, "extra": image - program, "again": again}
         texts: dict[str, Any] = {}
         for kind, points in kinds.items():
-            points = points.intersect_params(given.align_params(points.space.params()))
+            for entry in (self.before, self.after):
+                points = points.intersect_params(entry.assumptions.to_set().align_params(points.space.params()))
             points = points.project_out(dim_type.set, len(found.loops), len(summed))
             if not points.is_empty():
                 for place, loop in enumerate(found.loops):
@@ -119,6 +119,7 @@ def scheduled(
     left = [insn.id for insn in reader.before.instructions if insn.id in reader.after.id_to_insn]
     copies, placements = Copies(reader), list[Placement]()
     complete = not copies.interfere and changes.keeps_locals(reader.before, reader.after)
+    complete = complete and reader.all_fit and changes.keeps_functions(lowered.kernel, kernel)
     for name in left:
         found = reader.placement(name)
         if found is None:

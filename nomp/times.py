@@ -193,6 +193,25 @@ class Times:
         known = [element for element in found if element is not None]
         return known if len(known) == len(found) else None
 
+    def fits(self, insn: Any, name: str) -> bool:
+        """Whether all elements of the local *name* that *insn* mentions are there, whatever predicates allow."""
+        domain = self.domain(self.after, insn.within_inames | insn.reduction_inames())
+        shape = self.after.temporary_variables[name].shape
+        pairs = (zip(subscript, shape, strict=True) for subscript in changes.subscripts(insn, name))
+        sides = [side for pair in pairs for index, extent in pair for side in (index, extent - 1 - index)]
+        try:
+            values = [isl.PwAff.from_aff(aff_from_expr(domain.space, side)) for side in sides]
+        except Exception:  # as above
+            return False
+        return all(domain <= value.nonneg_set() for value in values)
+
+    @property
+    def all_fit(self) -> bool:
+        """Whether the locals that scripts have added or given another shape have all the elements that are used."""
+        new = self.after.temporary_variables.keys() - self.before.temporary_variables.keys() | self.reshaped
+        running = (insn for insn in self.after.instructions if insn.id in self.paths)
+        return all(self.fits(insn, name) for insn in running for name in new & insn.dependency_names())
+
     def data(self, names: Iterable[str]) -> frozenset[str]:
         """Those of *names* that are arrays, cells and locals."""
         return frozenset(names) & self._stored

@@ -9,7 +9,9 @@ import islpy as isl
 import loopy as lp
 import numpy as np
 import pytest
+import reading
 from loopy.kernel.array import FixedStrideArrayDimTag
+from loopy.kernel.function_interface import ScalarCallable
 from loopy.types import NumpyType
 from pymbolic import var
 from schedules import SCALARS, Script, judged, region_of, said
@@ -194,11 +196,79 @@ def test_a_local_that_is_written_inside_and_outside_of_a_loop_side_by_side(tmp_p
     assert said(tmp_path, loop, lambda kernel: lp.tag_inames(kernel, "i:unr")) is None
 
 
-def test_calls_of_other_functions(tmp_path: Path) -> None:
-    loop = "for (int i = 0; i < n; i++) b[i] = a[i];"
+def other_call(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    (insn,) = kernel.default_entrypoint.instructions
+    return entry(kernel, instructions=[insn.copy(expression=var("fabs")(insn.expression.parameters[0]))])
+
+
+def other_function(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    return lp.register_callable(kernel, "sqrt", ScalarCallable("sqrt", name_in_target="fabs"))
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [(lambda kernel: kernel, None), (other_call, "N404"), (other_function, "N404")]
+)
+def test_other_functions(script: Script, code: str | None, tmp_path: Path) -> None:
+    region = reading.region(tmp_path, """double sqrt(double);
+void f(int n, double *a, double *b) {
+#pragma nomp for transform("m", "f")
+for (int i = 0; i < n; i++) b[i] = sqrt(a[i]);
+}
+""")
+    found = judged(region, script, SCALARS)
+    assert (found and found.code) == code
+
+
+@pytest.mark.parametrize(("shape", "code"), [((8,), None), ((16,), None), ((7,), "N404"), ((2,), "N404")])
+def test_the_size_of_a_local(shape: tuple[int, ...], code: str | None, tmp_path: Path) -> None:
+    loop = """for (int i = 0; i < n; i++) {
+  double s[8];
+  for (int j = 0; j < 8; j++) s[j] = a[j] + i;
+  for (int l = 0; l < 8; l++) q[i][l] = s[7 - l];
+}"""
 
     def script(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
-        (insn,) = kernel.default_entrypoint.instructions
-        return entry(kernel, instructions=[insn.copy(expression=var("fabs")(insn.expression))])
+        local = kernel.default_entrypoint.temporary_variables["s"]
+        return entry(kernel, temporary_variables={"s": local.copy(shape=shape)})
 
-    assert said(tmp_path, loop, script) == "N404"
+    assert said(tmp_path, loop, script) == code
+
+
+# ---------------------------------------------------------------------------------------------------- more instructions
+
+
+def added(insn: Any) -> Script:
+    """A script that adds *insn* at the end of loop i."""
+
+    def script(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+        instructions = kernel.default_entrypoint.instructions
+        last = insn.copy(id="more", within_inames=frozenset("i"), depends_on=frozenset(i.id for i in instructions))
+        return entry(kernel, instructions=[*instructions, last])
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("insn", "code"),
+    [
+        (lp.NoOpInstruction(), None),
+        (lp.Assignment(var("b")[0], 7.0), "N404"),
+        (lp.CInstruction((), "b[0] = 7;"), "N404"),
+        (lp.CInstruction((), "break;"), "N404"),
+    ],
+)
+def test_more_instructions(insn: Any, code: str | None, tmp_path: Path) -> None:
+    assert said(tmp_path, COPY, added(insn)) == code
+
+
+def test_other_parameters(tmp_path: Path) -> None:
+    """Two parameters trade their names: another number of iterations, and other values."""
+    loop = "for (int i = 0; i < n; i++) b[i] = off;"
+
+    def script(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+        for old, new in (("n", "x"), ("off", "n"), ("x", "off")):
+            kernel = lp.rename_argument(kernel, old, new)
+        return kernel
+
+    assert said(tmp_path, loop, script, SCALARS | {"off": 3}) == "N405"
+    assert said(tmp_path, loop, script, SCALARS | {"off": 9}) == "N404"
