@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import loopy as lp
+from islpy import dim_type
 from loopy.kernel.array import FixedStrideArrayDimTag
 from loopy.kernel.data import IlpBaseTag, VectorizeTag
 from loopy.kernel.function_interface import CallableKernel
@@ -56,11 +57,19 @@ def garbled(before: lp.LoopKernel, after: lp.LoopKernel) -> str | None:
         changed = sorted((lanes.keys() | moved) & insn.dependency_names())
         if changed and isinstance(insn, lp.CInstruction):
             return f"a 'while' or 'do' loop is carried as text, which would take '{changed[0]}' for what it was"
+    if changed := sorted((lanes.keys() | moved) & bounds(after, after.all_inames())):
+        return f"'{changed[0]}' says how far a loop goes, which takes one number and not an array"
     for name, inames in lanes.items():
         writers = (insn for insn in after.instructions if name in insn.assignee_var_names())
         if odd := next((str(i) for insn in writers for i in inames if i.name not in insn.within_inames), None):
             return f"'{name}' is also written outside of loop '{odd}', whose iterations run side by side"
     return None
+
+
+def bounds(entry: lp.LoopKernel, inames: Set[str]) -> set[str]:
+    """All that the bounds of *inames* depend on."""
+    domains = (entry.domains[entry.get_home_domain_index(iname)] for iname in inames)
+    return {name for domain in domains for name in domain.get_var_names(dim_type.param)}
 
 
 def keeps_locals(before: lp.LoopKernel, after: lp.LoopKernel) -> bool:

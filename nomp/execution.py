@@ -32,9 +32,10 @@ class _Reader(Times):
         loops, original = self.loops(name), self.before.id_to_insn[name]
         if set(self.marks[name]) != set(loops):
             return None
+        reads = self.data(original.read_dependency_names()) | self.in_bounds(name)
         found = Placement(
             self.lowered.statements[name], list(self.before.id_to_insn).index(name), name, loops,
-            self.data(original.read_dependency_names()), self.data(original.assignee_var_names()),
+            reads, self.data(original.assignee_var_names()),
             self.paths.get(name, ()), frozenset(loop for loop in loops if self.marks[name][loop] == var(loop)),
             self._spread(name), blame=self.blames.get(name),
         )  # fmt: skip

@@ -114,6 +114,11 @@ class Times:
         within = self.before.id_to_insn[name].within_inames
         return tuple(iname for iname in self.lowered.counters if iname in within)
 
+    def in_bounds(self, name: str) -> frozenset[str]:
+        """The locals that say how far the loops around instruction *name* go, in the program or now."""
+        within = [(entry, entry.id_to_insn[name].within_inames) for entry in (self.before, self.after)]
+        return self.data(bound for entry, inames in within for bound in changes.bounds(entry, inames))
+
     def counters(self, name: str, domain: isl.Set) -> isl.Map | None:
         """From what the inames of instruction *name* are, in *domain*, to the counters of its loops."""
         become = SubstitutionMapper(make_subst_func(self.marks[name]))

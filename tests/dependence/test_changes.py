@@ -14,7 +14,7 @@ from loopy.kernel.array import FixedStrideArrayDimTag
 from loopy.kernel.function_interface import ScalarCallable
 from loopy.types import NumpyType
 from pymbolic import var
-from schedules import SCALARS, Script, judged, region_of, said
+from schedules import SCALARS, Script, judged, region_of, said, without_waiting
 
 
 def entry(kernel: lp.TranslationUnit, **changes: Any) -> lp.TranslationUnit:
@@ -272,3 +272,33 @@ def test_other_parameters(tmp_path: Path) -> None:
 
     assert said(tmp_path, loop, script, SCALARS | {"off": 3}) == "N405"
     assert said(tmp_path, loop, script, SCALARS | {"off": 9}) == "N404"
+
+
+# ------------------------------------------------------------------------------------------- bounds that data decide
+
+ROWS = "for (int i = 0; i < 16; i++) for (int j = k[i] % 4; j < k[i] % 4 + 3; j++) c[i] += a[j] * b[j];"
+
+
+def in_memory(kind: str, tag: str) -> Script:
+    return lambda kernel: without_waiting(
+        lp.set_temporary_address_space(lp.tag_inames(kernel, {"i": tag}), "j_lb,j_ub", kind)
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        (lambda kernel: lp.tag_inames(kernel, "i:g.0"), None),
+        (lambda kernel: lp.split_iname(kernel, "j", 2), None),
+        (lambda kernel: lp.split_iname(kernel, "i", 4, outer_tag="g.0", inner_tag="unr"), None),
+        (in_memory("private", "l.0"), None),
+        (in_memory("local", "l.0"), "N404"),
+        (in_memory("global", "g.0"), "N404"),
+        (lambda kernel: lp.duplicate_inames(kernel, "i", within="id:c_0"), "N404"),
+        (lambda kernel: lp.tag_inames(kernel, "i:ilp.seq"), "N320"),
+        (lambda kernel: lp.privatize_temporaries_with_inames(kernel, "i"), "N320"),
+    ],
+)
+def test_locals_that_bounds_depend_on(script: Script, code: str | None, tmp_path: Path) -> None:
+    """The loop reads them, whatever its statements mention: they must not be another iteration's."""
+    assert said(tmp_path, ROWS, script) == code
