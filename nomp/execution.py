@@ -117,7 +117,8 @@ def scheduled(
 ) -> Schedule:  # fmt: skip
     """What scripts have made of the kernel of *lowered*: *kernel*, the *marks* that it had, and *source*."""
     reader = _Reader(lowered, kernel.default_entrypoint, marks, source, parameters, blames)
-    left = [insn.id for insn in reader.before.instructions if insn.id in reader.after.id_to_insn]
+    ours = [insn.id for insn in reader.before.instructions if insn.id in lowered.statements]
+    left = [name for name in ours if name in reader.after.id_to_insn]
     copies, placements = Copies(reader), list[Placement]()
     complete = not copies.interfere and changes.keeps_locals(reader.before, reader.after)
     complete = complete and reader.all_fit and changes.keeps_functions(lowered.kernel, kernel)
@@ -131,7 +132,7 @@ def scheduled(
             understood = copies.reads(found)
             complete = complete and understood is not None
             placements += understood or [found]
-    gone = set(reader.before.id_to_insn) - set(left)
+    gone = set(ours) - set(left)
     needed = {name for name in gone if changes.is_needed(reader.before, reader.after, name)}
     return replace(
         reader.frame(tuple(placements)), complete=complete and gone == needed, unwaited=tuple(copies.unwaited()),

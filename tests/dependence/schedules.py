@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,27 @@ def lowered(region: Region) -> lp.TranslationUnit:
     return lower(region, USUAL, "opencl", for_script=True).kernel
 
 
-def compiled(region: Region, script: Script) -> tuple[DeviceSource, Watch]:
+@dataclass(frozen=True)
+class Judgement:
+    """What is said of a schedule when it is compiled, and of launches; nothing is kept of one that is always right."""
+
+    watch: Watch | None
+    doubts: tuple[Diagnostic, ...]
+
+    def unproven(self) -> Diagnostic | None:
+        return next(iter(self.doubts), None)
+
+    def refusal(self, scalars: Mapping[str, int]) -> Diagnostic | None:
+        return self.watch.refusal(scalars) if self.watch else None
+
+
+def compiled(region: Region, script: Script) -> tuple[DeviceSource, Judgement]:
     """Raises `NompError` for what the pipeline refuses, whatever the values of a launch are."""
-    source, _ = pipeline.arranged(region, lambda kernel: (script(kernel), (), ()), DEVICE, {}, USUAL, Settings())
-    assert source.schedule is not None
-    return source, Watch(region, source.schedule)
+    source, doubts = pipeline.arranged(region, lambda kernel: (script(kernel), (), ()), DEVICE, {}, USUAL, Settings())
+    return source, Judgement(Watch(region, source.schedule) if source.schedule else None, doubts)
 
 
-def made(region: Region, script: Script) -> tuple[DeviceSource, Watch] | None:
+def made(region: Region, script: Script) -> tuple[DeviceSource, Judgement] | None:
     """None if loopy cannot schedule it, or only in pieces."""
     try:
         return compiled(region, script)
@@ -47,10 +61,10 @@ def made(region: Region, script: Script) -> tuple[DeviceSource, Watch] | None:
 def judged(region: Region, script: Script, scalars: dict[str, int]) -> Diagnostic | None:
     """What is said of a launch with *scalars*, or of all of them."""
     try:
-        _, watch = compiled(region, script)
+        _, said_of = compiled(region, script)
     except NompError as problem:
         return problem.diagnostics[0]
-    return watch.refusal(scalars) or watch.unproven()
+    return said_of.refusal(scalars) or said_of.unproven()
 
 
 def region_of(folder: Path, loop: str, clauses: str = 'transform("m", "f")') -> Region:

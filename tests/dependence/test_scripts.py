@@ -7,7 +7,19 @@ from pathlib import Path
 import islpy as isl
 import loopy as lp
 import pytest
-from schedules import SCALARS, fused, instructions, judged, region_of, said, without_order, without_waiting
+from schedules import SCALARS, Script, fused, instructions, judged, region_of, said, without_order, without_waiting
+
+
+@pytest.mark.parametrize("script", [
+    lambda kernel: kernel,
+    lambda kernel: lp.tag_inames(kernel, {"i": "g.0"}),
+    lambda kernel: lp.split_iname(kernel, "i", 8, outer_tag="g.0", inner_tag="l.0"),
+    without_waiting,
+])  # fmt: skip
+@pytest.mark.parametrize("loop", ["for (int i = 0; i < n; i++) {}", "for (int i = n; i >= 0; i--) { ; }"])
+def test_empty_loops(loop: str, script: Script, tmp_path: Path) -> None:
+    assert said(tmp_path, loop, script) is None
+
 
 # ------------------------------------------------------------------------------------------------------- fused loops
 
