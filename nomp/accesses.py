@@ -1,8 +1,8 @@
 """What the iterations of a region's loops touch: each mention of a variable, and the iterations that get to it.
 
 In: a region.  Out: `Access`es.  Iterations are integer sets over the counters' values; what is not affine in counters
-and parameters (data, ``while``, jumps) makes a set larger than the truth, and the access inexact.  Called by
-`dependence` and `legality`.
+and parameters (data, ``while``, jumps) makes a set larger than the truth, and the access inexact.  Used by
+`dependence`, `conflict` and all that judge schedules.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from nomp.region import (
     For,
     If,
     Load,
+    Param,
     Place,
     Region,
     Select,
@@ -86,8 +87,11 @@ def accesses(region: Region, *, each: bool = False) -> Accesses:
 
 def parameters(region: Region) -> dict[str, str]:
     """The names that sets have for the scalars of *region* that may be in them."""
-    scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
-    return {param.name: f"p{number}" for number, param in enumerate(scalars)}
+    return {param.name: f"p{number}" for number, param in enumerate(_integers(region))}
+
+
+def _integers(region: Region) -> list[Param]:
+    return [param for param in region.params if param.kind == "scalar" and not is_float(param.dtype)]
 
 
 def spelled(found: Any, parameters: Mapping[str, str]) -> tuple[str, bool]:
@@ -135,14 +139,14 @@ class _Reader:
     """Walks through a region.
 
     *known* says what counters, parameters and locals are that never change, and scalars that each iteration sets once
-    (`_set_once`) from there to its end.  *defined* are the parameters with which no
-    subscript is certainly out of bounds: C defines what the region does only for these.
+    (`_set_once`) from there to its end.  *defined* are the parameters with which no subscript is certainly out of
+    bounds: C defines what the region does only for these.
     """
 
     def __init__(self, region: Region, each: bool) -> None:
-        scalars = [p for p in region.params if p.kind == "scalar" and not is_float(p.dtype)]
         self.parameters = parameters(region)
-        self._natural = [self.parameters[p.name] for p in scalars if p.dtype == "bool" or not is_signed(p.dtype)]
+        natural = (p.name for p in _integers(region) if p.dtype == "bool" or not is_signed(p.dtype))
+        self._natural = [self.parameters[name] for name in natural]
         self.known = {name: _variable(name) for name in self.parameters}
         arrays = {param.name for param in region.params if param.kind in ("array", "cell")}
         self.declared = dict.fromkeys(arrays, 0)

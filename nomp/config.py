@@ -103,7 +103,8 @@ class Settings:
     )
     debug: bool = field(default=False, metadata=_row(SWITCH, "print the Python traceback of a failing script too", "0"))
     legality: str = field(
-        default="error", metadata=_row(LEGALITY, "what is done about schedules that are wrong (N403, N404)", "error")
+        default="error",
+        metadata=_row(LEGALITY, "what is done about schedules that are wrong or unproven (N403 to N405)", "error"),
     )
     cache_dir: Path | None = field(
         default=None, metadata=_row(FOLDER, "for the kernel cache; accepted and not used yet", "none")

@@ -1,12 +1,13 @@
 """Two mentions of a variable, and the pairs of iterations in which they mean the same element.
 
 In: two `Access`es, and what else holds of their iterations.  Out: a `Conflict`: whether there are such pairs, for which
-parameters, and a small one as an example.  Used by `dependence` and `legality`.
+parameters, and a small one as an example.  Used by `dependence`, `dangers` and `legality`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from itertools import product
 
@@ -39,25 +40,28 @@ class Conflict:
     """The pairs of iterations in which *first* and *second* mention the same element.
 
     Counter number *k* is called ``xk`` in the iteration of *first*, ``yk`` in that of *second*.  The outermost *still*
-    loops, which are around both, do not move; *order* says what else holds of the two, in isl's text or as a relation
-    of the outermost counters.  *parameters* gives the names that sets have for the region's scalars.  *exact*: whether
-    *order* is, and then whether the pairs found are real.
+    loops, which are around both, do not move; *order* says what else holds of the two, in isl's text.  *parameters*
+    gives the names that sets have for the region's scalars.  *exact*: whether the pairs found are real.
     """
 
-    def __init__(self, first: Access, second: Access, still: int, order: str | isl.Map, parameters: Mapping[str, str],
-                 *, exact: bool = True) -> None:  # fmt: skip
+    def __init__(
+        self, first: Access, second: Access, still: int, order: str, parameters: Mapping[str, str]
+    ) -> None:
         self.first, self.second, self.parameters = first, second, parameters
-        self.exact = exact and first.exact and second.exact
+        self.exact = first.exact and second.exact
         sides = [{loop.iname: f"{'x' if k < still else letter}{k}" for k, loop in enumerate(access.loops)}
                  | dict(parameters) for letter, access in (("x", first), ("y", second))]  # fmt: skip
-        constraints = [f"x{k} = y{k}" for k in range(still)]
-        if isinstance(order, str):
-            constraints.append(f"({order})")
+        constraints = [*(f"x{k} = y{k}" for k in range(still)), f"({order})"]
         for one, two in zip(first.index, second.index, strict=True):
             constraints += self._equal(one, two, sides)
         self.pairs = isl.Map.from_domain_and_range(first.domain, second.domain) & self._map(constraints)
-        if not isinstance(order, str):
-            self.pairs &= self.padded(order)
+
+    def among(self, order: isl.Map, *, exact: bool) -> Conflict:
+        """Those of the pairs that *order*, a relation of some of the outermost counters, allows."""
+        found = copy(self)
+        found.exact = self.exact and exact
+        found.pairs = self.pairs & self.padded(order)
+        return found
 
     def padded(self, order: isl.Map) -> isl.Map:
         """*order*, a relation of some of the outermost counters, of all."""

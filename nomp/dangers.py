@@ -65,8 +65,10 @@ class _Finder:
         self.accesses = accesses(region, each=True)
         self.parameters = self.accesses.parameters
         self.shared = {param.name for param in region.params}
+        self.together = self.shared | schedule.shared | schedule.common
         placed = defaultdict[int, list[Placement]](list)
-        for placement in schedule.placements:
+        self.placements = [placement for placement in schedule.placements if placement.path]
+        for placement in self.placements:
             placed[placement.statement].append(placement)
         self.events = defaultdict[str, list[_Event]](list)
         for access in self.accesses.found:
@@ -75,13 +77,14 @@ class _Finder:
             self.events[access.variable] += [_Event(access, placement) for placement in mentions or own]
         self.declared = dict(self.accesses.declared)
         self._hidden()
+        self._met: dict[tuple[int, int], Conflict] = {}
 
     def _hidden(self) -> None:
         """Note the mentions of what the program does not have, such as the truth of a condition in a local."""
         statements = list(walk(self.region.body))
         loops = {stmt.iname: stmt for stmt in statements if isinstance(stmt, For)}
         known = self.declared.keys()
-        for placement in self.schedule.placements:
+        for placement in self.placements:
             around = tuple(loops[iname] for iname in placement.loops)
             for names, writes in ((placement.writes, True), (placement.reads, False)):
                 for name in names - known if placement.when else ():
@@ -128,7 +131,7 @@ class _Finder:
         if self.schedule.groups + self.schedule.items > 0:
             own = shared[: self._copies(variable, shared_loops(first.loops, second.loops))]
             known = spread is not None and spread == other.spread and spread <= {*own} & one.same & other.same
-            if variable in self.shared | self.schedule.shared or not known:
+            if variable in self.together or not known:
                 return False
         return keeps_order(one, other, [loop for loop in shared if loop not in (spread or ())])
 
@@ -159,7 +162,7 @@ class _Finder:
         early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
         everything = isl.Map.universe(early.space)
         wrong = everything - (early | late) if any_order else (everything - early) | late
-        if variable in self.shared | self.schedule.shared:
+        if variable in self.together:
             wrong = (wrong | self.timeline.apart(one, other)) - self._waited(one, other, variable)
         found = {AT_ONCE: wrong} if any_order else {REORDERED: wrong & late, AT_ONCE: wrong - late}
         found[ELSEWHERE] = everything - self._one_cell(one, other, variable)
@@ -167,8 +170,7 @@ class _Finder:
 
     def _waited(self, one: Placement, other: Placement, variable: str) -> isl.Map:
         """The iterations of the two between which all items that share *variable* wait for each other."""
-        kinds = ("all", "group") if variable in self.shared else ("all", "group", "local")
-        return self.timeline.synchronised(one, other, kinds)
+        return self.timeline.synchronised(one, other, self.timeline.waits(variable))
 
     def _is_any_order(self, variable: str) -> bool:
         """Whether what is accumulated into *variable* may come in any order: integers, and what a clause names."""
@@ -177,11 +179,18 @@ class _Finder:
 
     def _danger(self, first: _Event, second: _Event, pairs: isl.Map, what: str, *, exact: bool) -> Danger:
         exact = exact and first.placement.exact and second.placement.exact
-        conflict = Conflict(first.access, second.access, 0, pairs, self.parameters, exact=exact)
+        conflict = self._meeting(first, second).among(pairs, exact=exact)
         if not conflict.exact:
             conflict.pairs -= conflict.padded(self._relation(first, second, self._vouched_for(first, second)))
         blames = [event.placement.blame for event in (first, second) if event.placement.blame]
         return Danger(conflict, what, max(blames, key=lambda blame: blame[0], default=None))
+
+    def _meeting(self, first: _Event, second: _Event) -> Conflict:
+        """All pairs of iterations in which the two mean the same element."""
+        key = id(first.access), id(second.access)
+        if key not in self._met:
+            self._met[key] = Conflict(first.access, second.access, 0, "true", self.parameters)
+        return self._met[key]
 
     def _vouched_for(self, first: _Event, second: _Event) -> str:
         """That the program says of two iterations that they do not depend on each other."""
@@ -211,17 +220,17 @@ class _Finder:
 
     def _follows(self, first: _Event, second: _Event) -> isl.Map:
         """The pairs of iterations of which that of *second* may come later, where they may have the same copy."""
-        one, other = first.placement, second.placement
+        one, other, variable = first.placement, second.placement, first.access.variable
         early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
-        if first.access.variable not in self.schedule.shared:
+        if variable not in self.together:
             return early
-        waited = self._waited(other, one, first.access.variable).reverse() | (late - self.timeline.apart(one, other))
-        return self.timeline.in_one_group(one, other) - waited
+        waited = self._waited(other, one, variable).reverse() | (late - self.timeline.apart(one, other))
+        return self.timeline.sharing(one, other, variable) - waited
 
     def _overwritten(self, first: _Event, second: _Event) -> isl.Map:
         """The iterations of *first* whose element *second* may overwrite later with another local's."""
         same = self._relation(first, second, self._one_copy(first, second))
-        elements = Conflict(first.access, second.access, 0, "true", self.parameters).pairs
+        elements = self._meeting(first, second).pairs
         inner = [event.access.loops[len(event.loops) :] for event in (first, second)]
         elements = elements.project_out(isl.dim_type.in_, len(first.loops), len(inner[0]))
         elements = elements.project_out(isl.dim_type.out, len(second.loops), len(inner[1]))

@@ -8,7 +8,7 @@ of them set before they read them, are its own.  Arrays with different names are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -63,12 +63,10 @@ def apart(region: Region) -> Callable[[str, str], bool]:
     def never_meet(outer: str, inner: str) -> bool:
         loops = nests[inner]
         depth, still = len(loops) - 1, [loop.iname for loop in loops].index(outer)
-        for first, second in product(_inside(found, loops), repeat=2):
-            if first.variable != second.variable or not (first.writes or second.writes):
-                continue
-            if found.declared[first.variable] > depth:
-                continue
-            if not Conflict(first, second, still, f"x{depth} != y{depth}", found.parameters).never():
+        inside = _inside(found, loops)
+        for first, second in _pairs(inside, inside):
+            shared = found.declared[first.variable] <= depth
+            if shared and not Conflict(first, second, still, f"x{depth} != y{depth}", found.parameters).never():
                 return False
         return True
 
@@ -81,11 +79,9 @@ def comes_back(first: Region, second: Region) -> bool:
     (loop,) = second.body
     assert isinstance(loop, For)
     found = accesses(first), accesses(second)
-    for late, early in product(found[0].found, found[1].found):
-        both = late.variable == early.variable and (late.writes or early.writes)
-        if both and not Conflict(early, late, 0, _later(loop, 0), found[0].parameters).never():
-            return True
-    return False
+    pairs = _pairs(found[0].found, found[1].found)
+    order, parameters = _later(loop, 0), found[0].parameters
+    return not all(Conflict(early, late, 0, order, parameters).never() for late, early in pairs)
 
 
 def reason(region: Region, verdict: Verdict) -> str:
@@ -132,9 +128,7 @@ def _judge(region: Region, found: Accesses, loops: tuple[For, ...], cells: Conta
         if variable not in cells and loops_that_set(loop.body, variable, still) is not None:
             continue
         mentions = [access for access in inside if access.variable == variable]
-        for first, second in product(mentions, repeat=2):
-            if not (first.writes or second.writes):
-                continue
+        for first, second in _pairs(mentions, mentions):
             pair = Conflict(first, second, depth, _later(loop, depth), found.parameters)
             if pair.never():
                 continue
@@ -151,6 +145,13 @@ def _inside(found: Accesses, loops: tuple[For, ...]) -> list[Access]:
     """The accesses in the innermost of *loops*."""
     depth = len(loops) - 1
     return [access for access in found.found if len(access.loops) > depth and access.loops[depth] is loops[-1]]
+
+
+def _pairs(one: Iterable[Access], other: Iterable[Access]) -> Iterator[tuple[Access, Access]]:
+    """The mentions of one variable of which one at least writes it."""
+    for first, second in product(one, other):
+        if first.variable == second.variable and (first.writes or second.writes):
+            yield first, second
 
 
 def _later(loop: For, depth: int) -> str:

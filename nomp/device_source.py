@@ -93,7 +93,8 @@ class Placement:
     """When and where instruction number *number* of the program runs, which carries out the region's *statement*.
 
     It stands in the body of *loops* (the region's, outermost first) and mentions *reads* and *writes*.  *path* leads to
-    it in the code: its place among its neighbours, the sequential loop that this is, its place in that loop, and so on.
+    it in the code: its place among its neighbours, the sequential loop that this is, its place in that loop, and so on;
+    () if it never runs.
     *same* are those of *loops* that the script left as they were, *spread* those that tell its item (None if others
     do).  *when* is isl's text: a relation from the counters of *loops* to group, item and time ("" if it is not known;
     there may be more pairs than are real unless *exact*).  *lost* are iterations (sets of isl's) that the program runs
@@ -129,10 +130,11 @@ class Schedule:
 
     *barriers* are kinds with the times (sets of isl's) at which items wait for each other.  The first *groups*
     dimensions of these spaces tell groups apart, the next *items* the items of a group, the others are time.  *shared*
-    are the locals that a group shares; all others are an item's own.  *assumes* (isl's text) is what a script takes for
-    granted of the region's scalars.  *gone* are the statements of which scripts have removed instructions;
-    *unwaited* are locals of scripts with the scalars (sets of isl's, "" for unknown ones) for which the items of a
-    group use them without a barrier.  *complete*: whether scripts have changed nothing else than what is told here.
+    are the locals that a group shares, *common* those that all groups do; all others are an item's own.  *assumes*
+    (isl's text) is what a script takes for granted of the region's scalars.  *gone* are the statements of which scripts
+    have removed instructions; *unwaited* are shared locals of scripts with the scalars (sets of isl's, "" for unknown
+    ones) for which items use them without a barrier.  *complete*: whether scripts have changed nothing else than what
+    is told here.
     """
 
     placements: tuple[Placement, ...] = ()
@@ -140,6 +142,7 @@ class Schedule:
     groups: int = 0
     items: int = 0
     shared: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
     assumes: str = ""
     complete: bool = True
     gone: Mapping[int, Blame | None] = field(default_factory=dict)

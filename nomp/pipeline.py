@@ -8,8 +8,9 @@ script's decisions depend on the device.  Called by the driver and by `runtime.k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nomp import loops, reduction, schedule
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from nomp.lower import Lowered
     from nomp.marks import Marks
+    from nomp.script import Version
+
+    Arranged = tuple[TranslationUnit, tuple[Diagnostic, ...], tuple[Version, ...]]
 
 
 _USUAL = Variant(no_wrap=True, apart=True)
@@ -43,7 +47,7 @@ def compile(
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
     """*region* as source for *device*, and the warnings of its scripts.
 
-    *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520. Warns: N404.
+    *jit* gives the values of the jit parameters.  Raises `NompError`: N250, N3xx for scripts, N401, N520.  Warns: N404.
     """
     check(region)
     from nomp.lower import functions
@@ -62,12 +66,22 @@ def _compiled(
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
         return _default(region, device, jit, variant), script.unused(region)
+    arrange = partial(script.apply, region=region, context=device.context(), settings=settings)
+    return arranged(region, arrange, device, jit, variant, settings)
+
+
+def arranged(
+    region: Region, arrange: Callable[[TranslationUnit], Arranged], device: DeviceInfo, jit: Mapping[str, Number],
+    variant: Variant, settings: Settings,
+) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:  # fmt: skip
+    """*region* as source for *device*, after what *arrange* (see `script.apply`) makes of its kernel, and warnings."""
     from nomp import codegen, priorities
 
-    made = _scripted(region, device, variant, settings)
+    made = _scripted(region, arrange, device, variant, settings)
     if reduction.is_pure(region) and not codegen.is_parallel(made.kernel):
         return _default(region, device, jit, variant), made.warnings
     _refuse_races(region, made.kernel)
+    _refuse_changes(region, made)
     kernel, reordered = priorities.as_asked(made.lowered.kernel, made.kernel, made.marks)
     source = _generate(region, kernel, made.lowered.values, jit, device)
     if reordered and (loop := priorities.in_pieces(source.nests, made.marks)):
@@ -103,14 +117,17 @@ class _Scripted:
     warnings: tuple[Diagnostic, ...]
 
 
-def _scripted(region: Region, device: DeviceInfo, variant: Variant, settings: Settings) -> _Scripted:
-    """What *region*'s scripts make of it."""
-    from nomp import marks, script
+def _scripted(
+    region: Region, arrange: Callable[[TranslationUnit], Arranged], device: DeviceInfo, variant: Variant,
+    settings: Settings,
+) -> _Scripted:  # fmt: skip
+    """What *arrange* makes of *region*."""
+    from nomp import marks
     from nomp.lower import lower
 
     lowered = lower(region, variant, device.dialect, for_script=True)
     given = marks.marked(lowered)
-    kernel, warnings, versions = script.apply(given, region, device.context(), settings)
+    kernel, warnings, versions = arrange(given)
     blames = marks.changed_by(given, versions) if settings.legality != "off" else {}
     return _Scripted(lowered, *marks.unmarked(lowered, kernel), blames, warnings)
 
@@ -256,3 +273,17 @@ def _refuse_races(region: Region, kernel: TranslationUnit) -> None:
         message = f"loop '{iname}' cannot run in parallel: every iteration writes '{name}'"
         step = f"leave '{iname}' sequential, or name '{name}' in a reduce clause and leave the reduction unmapped"
         raise error("N401", message, region.span(cells[name].place or region.place), notes=notes, help=step)
+
+
+def _refuse_changes(region: Region, made: _Scripted) -> None:
+    """Refuse what a script must leave as it is, whatever launches do."""
+    from nomp import changes
+
+    before, after = made.lowered.kernel.default_entrypoint, made.kernel.default_entrypoint
+    if changed := changes.argument(before, after):
+        scripts = region.clauses.transforms
+        message = f"the script changes what is passed to the kernel: '{region.host_name(changed)}'"
+        step = "leave the arguments, their types and their layout as the program has them"
+        raise error("N310", message, region.span(scripts[-1].place if scripts else region.place), help=step)
+    if reason := changes.garbled(before, after):
+        raise _codegen_error(region, reason)

@@ -1,7 +1,7 @@
 """Which pairs of iterations a schedule does not run one after the other, as the program does.
 
 In: two `Placement`s of a `Schedule`.  Out: relations (isl's maps) between the counters around the one and the counters
-around the other.  Called by `legality`.
+around the other.  Used by `dangers` and `copies`.
 """
 
 from __future__ import annotations
@@ -32,25 +32,48 @@ class Timeline:
         """The pairs that different items run."""
         return self._between(first, self._another_item, second)
 
-    def in_one_group(self, first: Placement, second: Placement) -> isl.Map:
-        """The pairs that items of one group run."""
-        return self._between(first, self._one_group, second)
-
-    def synchronised(self, first: Placement, second: Placement, kinds: Sequence[str]) -> isl.Map:
+    def synchronised(self, first: Placement, second: Placement, kinds: tuple[str, ...]) -> isl.Map:
         """The pairs between which all items concerned wait for each other, at a barrier of one of *kinds*."""
-        found = self._between(first, self._never, second)
-        for kind, text in self.schedule.barriers:
-            if kind in kinds:
-                later = self._later if kind == "all" else self._later_in_group
-                waits = self._when(first).apply_range(later).intersect_range(isl.Set(text))
-                found |= waits.apply_range(later).apply_range(self._when(second).reverse())
-        return found
+        key = first.when, kinds, second.when
+        if key not in self._waited:
+            found = self._between(first, self._never, second)
+            for kind, times in self._barriers:
+                if kind in kinds:
+                    later = self._later if kind == "all" else self._later_in_group
+                    waits = self._when(first).apply_range(later).intersect_range(times)
+                    found |= waits.apply_range(later).apply_range(self._when(second).reverse())
+            self._waited[key] = found
+        return self._waited[key]
 
-    def unwaited(self, first: Placement, second: Placement) -> isl.Map:
-        """The pairs that items of one group run, and between which they do not wait for each other."""
-        kinds = ("all", "group", "local")
+    @cached_property
+    def _waited(self) -> dict[tuple[str, tuple[str, ...], str], isl.Map]:
+        return {}
+
+    @cached_property
+    def _barriers(self) -> list[tuple[str, isl.Set]]:
+        return [(kind, isl.Set(text)) for kind, text in self.schedule.barriers]
+
+    def unwaited(self, first: Placement, second: Placement, variable: str) -> isl.Map:
+        """The pairs of items that share *variable*, between which they do not wait for each other."""
+        kinds = self.waits(variable)
         waited = self.synchronised(first, second, kinds) | self.synchronised(second, first, kinds).reverse()
-        return (self.in_one_group(first, second) & self.apart(first, second)) - waited
+        return (self.sharing(first, second, variable) & self.apart(first, second)) - waited
+
+    def sharing(self, first: Placement, second: Placement, variable: str) -> isl.Map:
+        """The pairs that items run that share *variable*, a local."""
+        if variable in self.schedule.common:
+            return self._between(first, self._any, second)
+        return self._between(first, self._one_group if variable in self.schedule.shared else self._one_item, second)
+
+    def later(self, variable: str) -> isl.Map:
+        """From each time to the later ones of items that share *variable*, a local."""
+        if variable in self.schedule.common:
+            return self._later
+        return self._later_in_group if variable in self.schedule.shared else self._one_item_later
+
+    def waits(self, variable: str) -> tuple[str, ...]:
+        """The kinds of barriers that make items wait for each other's use of *variable*."""
+        return ("all", "group", "local") if variable in self.schedule.shared else ("all", "group")
 
     # -------------------------------------------------------------------------------------------- between two times
 
@@ -109,6 +132,14 @@ class Timeline:
     @cached_property
     def _never(self) -> isl.Map:
         return self._relation("false")
+
+    @cached_property
+    def _any(self) -> isl.Map:
+        return self._relation("true")
+
+    @cached_property
+    def _one_item(self) -> isl.Map:
+        return self._relation(" and ".join(f"a{k} = b{k}" for k in range(self._size[0])) or "true")
 
     @cached_property
     def _one_group(self) -> isl.Map:

@@ -16,7 +16,7 @@ import ast
 import inspect
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,8 @@ def apply(
 ) -> tuple[Any, tuple[Diagnostic, ...], tuple[Version, ...]]:
     """*kernel* (a loopy TranslationUnit) after the annotations and transforms of *region*, warnings, all that it was.
 
-    *context* is the device's (`DeviceInfo.context`).  Raises `NompError` N301 to N306.
+    The last is empty where schedules are not judged.  *context* is the device's (`DeviceInfo.context`).  Raises
+    `NompError` N301 to N306.
     """
     warnings: list[Diagnostic] = []
     versions: list[Version] = []
@@ -123,13 +124,17 @@ def _run(
     if not callable(function):
         raise NompError((_no_function(call, place, vars(script.module)),))
     _refuse_wrong_arguments(call, function, kernel, context)
-    followed = script_lines.followed(lambda file: owns(place, file), kernel)
+    followed: AbstractContextManager[list[tuple[script_lines.Line, Any]]] = nullcontext([])
+    if settings.legality != "off":  # else nobody asks which line did what
+        followed = script_lines.followed(lambda file: owns(place, file), kernel)
     failed = f"'{call.module}.{call.function}' failed"
     with _blamed(call, place, "N304", failed, settings), script.importable(), followed as made:
         result = function(kernel, *call.before, context, **call.keywords)
     if not isinstance(result, type(kernel)):
         raise _wrong_result(call, function, kernel, result)
-    versions += [(_line_span(line), version) for line, version in made]
+    for file in {line[0] for line, _ in made}:
+        _refresh(file)
+    versions += [(script_lines.span(line), version) for line, version in made]
     if result is kernel or result == kernel:
         warnings.append(_did_nothing(call, function))
     return result
@@ -185,11 +190,6 @@ def _frame_span(frame: traceback.FrameSummary) -> Span:
         if frame.end_lineno == line:
             end = len(text.encode()[: frame.end_colno].decode(errors="replace"))
     return Span(frame.filename, line, begin + 1, max(1, end - begin))
-
-
-def _line_span(line: script_lines.Line) -> Span:
-    _refresh(line[0])
-    return script_lines.span(line)
 
 
 def _refresh(file: str) -> None:
@@ -288,6 +288,6 @@ def _def_span(function: Callable[..., Any]) -> Span | None:
     if code is None:
         return None
     line = code.co_firstlineno
-    while (text := source_line(code.co_filename, line) or "").lstrip().startswith("@"):
+    while (source_line(code.co_filename, line) or "").lstrip().startswith("@"):
         line += 1
-    return Span(code.co_filename, line, len(text) - len(text.lstrip()) + 1, max(1, len(text.strip())))
+    return script_lines.span((code.co_filename, line))

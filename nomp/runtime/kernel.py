@@ -115,8 +115,8 @@ class Kernel:
 
         Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607 and N616 for arrays,
         N610 for the addresses, N402 for variables and bounds that overlap with arrays, N612 for a division by zero,
-        N617 for a counter that wraps around, N309 and N403 for a schedule that is wrong for the scalars, N521 and the
-        pipeline's for the first launch of a variant, N611.
+        N617 for a counter that wraps around, N309, N403 and N405 for a schedule that is wrong for the scalars, N521 and
+        the pipeline's for the first launch of a variant, N611.
         """
         plan = self._plan(context, addresses)
         self._carry_out(context, plan, addresses)

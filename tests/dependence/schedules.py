@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import loopy as lp
 import reading
 
-from nomp import codegen, priorities
-from nomp.accesses import parameters
+from nomp import pipeline
+from nomp.backend import DeviceInfo
+from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
-from nomp.diagnostics import Diagnostic
-from nomp.execution import scheduled
+from nomp.diagnostics import Diagnostic, NompError
 from nomp.legality import Watch
 from nomp.lower import lower
-from nomp.marks import marked, unmarked
 from nomp.region import Region
 
 USUAL = Variant(no_wrap=True)
+DEVICE = DeviceInfo("fake", "opencl", "p", "fake device", "v", "1", "cpu", "none", 64, 1 << 15, 1 << 20, 1, 1)
+SCALARS = {"n": 9, "m": 8, "off": 0}
 Script = Callable[[lp.TranslationUnit], lp.TranslationUnit]
 
 
@@ -26,27 +29,75 @@ def lowered(region: Region) -> lp.TranslationUnit:
     return lower(region, USUAL, "opencl", for_script=True).kernel
 
 
-def made(region: Region, script: Script) -> tuple[DeviceSource, Watch] | None:
+@dataclass(frozen=True)
+class Judgement:
+    """What is said of a schedule when it is compiled, and of launches; nothing is kept of one that is always right."""
+
+    watch: Watch | None
+    doubts: tuple[Diagnostic, ...]
+
+    def unproven(self) -> Diagnostic | None:
+        return next(iter(self.doubts), None)
+
+    def refusal(self, scalars: Mapping[str, int]) -> Diagnostic | None:
+        return self.watch.refusal(scalars) if self.watch else None
+
+
+def compiled(region: Region, script: Script) -> tuple[DeviceSource, Judgement]:
+    """Raises `NompError` for what the pipeline refuses, whatever the values of a launch are."""
+    source, doubts = pipeline.arranged(region, lambda kernel: (script(kernel), (), ()), DEVICE, {}, USUAL, Settings())
+    return source, Judgement(Watch(region, source.schedule) if source.schedule else None, doubts)
+
+
+def made(region: Region, script: Script) -> tuple[DeviceSource, Judgement] | None:
     """None if loopy cannot schedule it, or only in pieces."""
-    given = lower(region, USUAL, "opencl", for_script=True)
-    kernel, marks = unmarked(given, script(marked(given)))
-    kernel, asked = priorities.as_asked(given.kernel, kernel, marks)
     try:
-        source = codegen.generate(kernel, (), {}, "opencl")
-    except codegen.CodegenError:
+        return compiled(region, script)
+    except NompError as problem:
+        assert problem.diagnostics[0].code in ("N320", "N520")
         return None
-    if asked and priorities.in_pieces(source.nests, marks):
-        return None
-    return source, Watch(region, scheduled(given, kernel, marks, source, parameters(region), {}))
 
 
 def judged(region: Region, script: Script, scalars: dict[str, int]) -> Diagnostic | None:
-    """What is said of a launch with *scalars*."""
-    found = made(region, script)
-    assert found is not None
-    return found[1].refusal(scalars) or found[1].unproven()
+    """What is said of a launch with *scalars*, or of all of them."""
+    try:
+        _, said_of = compiled(region, script)
+    except NompError as problem:
+        return problem.diagnostics[0]
+    return said_of.refusal(scalars) or said_of.unproven()
 
 
 def region_of(folder: Path, loop: str, clauses: str = 'transform("m", "f")') -> Region:
     parameters = "int n, int m, int off, double *a, double *b, double *c, int *k, double q[n][8], double r[n][8]"
     return reading.region(folder, f"void f({parameters}) {{\n#pragma nomp for {clauses}\n{loop}\n}}\n")
+
+
+def said(folder: Path, loop: str, script: Script, scalars: dict[str, int] = SCALARS) -> str | None:
+    """The code of what is said of *loop* with *script*."""
+    wrong = judged(region_of(folder, loop), script, scalars)
+    return wrong and wrong.code
+
+
+def instructions(kernel: lp.TranslationUnit, **changes: Any) -> lp.TranslationUnit:
+    """*kernel* with *changes* to all its instructions."""
+    entry = kernel.default_entrypoint
+    return kernel.with_kernel(entry.copy(instructions=[insn.copy(**changes) for insn in entry.instructions]))
+
+
+def without_waiting(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    ids = frozenset((insn.id, "any") for insn in kernel.default_entrypoint.instructions)
+    return instructions(kernel, no_sync_with=ids)
+
+
+def without_order(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    return without_waiting(instructions(kernel, depends_on=frozenset(), depends_on_is_final=True))
+
+
+def combined(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    """*kernel* with its domains in one, which transformations over several loops need."""
+    entry = kernel.default_entrypoint
+    return kernel.with_kernel(entry.copy(domains=[entry.combine_domains(tuple(range(len(entry.domains))))]))
+
+
+def fused(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+    return lp.rename_iname(kernel, "i", "j", existing_ok=True)

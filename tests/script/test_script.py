@@ -300,3 +300,13 @@ def test_a_line_that_calls_somebody_else(project: Project) -> None:
     project.write("app/tile.py", "import copy\n\n\ndef rows(knl, context):\n    knl = copy.copy(knl)\n    return knl\n")
     _, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
     assert [(span.line, span.column, span.length) for span, _ in versions] == [(5, 5, 20)]
+
+
+def test_lines_are_not_followed_for_nobody(project: Project) -> None:
+    """Where schedules are not judged, a script runs without being traced, and what it makes is not kept."""
+    head = "import sys\nfrom dataclasses import replace\ndef rows(k, context):\n"
+    project.write("app/tile.py", f"{head}    return replace(k, steps=(sys.gettrace() is not None,))\n")
+    kernel, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings(legality="off"))
+    assert kernel.steps == (False,) and versions == ()
+    kernel, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
+    assert kernel.steps == (True,) and [span.line for span, _ in versions] == [4]
