@@ -7,7 +7,7 @@ statement does not hide those of the next: they are collected in the context.  R
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from clang.cindex import CursorKind, StorageClass
@@ -93,31 +93,20 @@ def _alias(writer: Writer, declared: Cursor, first: Cursor) -> Iterator[Stmt]:
         if isinstance(spot, Path):
             ctx.places[key] = spot
             return
-        terms = _settled(ctx, declared, [distance for distance, _ in spot.terms])
-        yield from (kept for _, kept in terms if kept)
-        sizes = [size for _, size in spot.terms]
-        ctx.spots[key] = replace(spot, terms=tuple(zip([term for term, _ in terms], sizes, strict=True)))
+        spot, kept = spot.settled(ctx, name, declared)
+        yield from kept
+        ctx.spots[key] = spot
         return
     found = pointee(ctx, first)
     if isinstance(found, Element):
-        index = _settled(ctx, declared, found.index)
-        yield from (kept for _, kept in index if kept)
-        found = replace(found, index=tuple(part for part, _ in index))
+        index, kept = ctx.settled(found.index, name, declared)
+        yield from kept
+        found = replace(found, index=index)
     rank = 1 if isinstance(found, Var) else found.dimensions
     if (layout.dtype, len(layout.extents)) != (found.dtype, rank):
         advice = "subscript the array itself"
         raise ctx.refusal("N211", declared, f"'{name}' is not a pointer to what it is given", advice)
     ctx.aliases[key] = found
-
-
-def _settled(ctx: Context, declared: Cursor, index: Sequence[Expr]) -> list[tuple[Expr, Declare | None]]:
-    """Each of *index* as something that keeps its value, and the variable that this takes."""
-    found: list[tuple[Expr, Declare | None]] = []
-    for part in index:
-        name = None if ctx.is_settled(part) else ctx.names.unique(f"{declared.spelling}_index")
-        kept = Declare(name, part.dtype, (), part, ctx.place(declared)) if name else None
-        found.append((Var(kept.name, kept.dtype), kept) if kept else (part, None))
-    return found
 
 
 def _local_array(writer: Writer, declared: Cursor) -> Local:
