@@ -17,7 +17,7 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend import clang_control as control
 from nomp.frontend import clang_structs as structs
 from nomp.frontend.clang_ast import Cursor
-from nomp.frontend.clang_captures import extents, written_by
+from nomp.frontend.clang_captures import sizes_of, written_by
 from nomp.frontend.clang_constants import is_static_constant
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_elements import Element, folded
@@ -121,17 +121,20 @@ def _local_array(writer: Writer, declared: Cursor) -> Local:
     if writer.inlined and not all(isinstance(extent, int) for extent in layout.extents):
         advice = "give it a constant size"
         raise ctx.refusal("N214", declared, f"the size of '{name}' is unknown when the kernel is compiled", advice)
-    shape = extents(ctx, declared, declared, layout, writer.site, name)
-    for extent in shape:
-        assert extent is not None
-        _check_extent(ctx, declared, extent)
-    return Local(ctx.names.unique(name), layout.dtype, tuple(e for e in shape if e is not None))
+    shape: list[Expr] = []
+    for extent, size in zip(layout.extents, sizes_of(declared, layout), strict=True):
+        with ctx.repeated():
+            shape.append(value(ctx, size) if size is not None and extent == "" else Const(int(extent or 0), "int64"))
+        _check_extent(ctx, declared, shape[-1])
+    return Local(ctx.names.unique(name), layout.dtype, tuple(shape))
 
 
 def _check_extent(ctx: Context, declared: Cursor, extent: Expr) -> None:
+    hosts = {param.name: param.host for param in ctx.params.values()}
     for inner in walk_expr(extent):
-        if isinstance(inner, Load) or (isinstance(inner, Var) and inner.name not in ctx.jit):
+        if isinstance(inner, Load) or (isinstance(inner, Var) and hosts.get(inner.name) not in ctx.jit):
             name = inner.name if isinstance(inner, Var) else inner.array
+            name = hosts.get(name, name)
             advice = f'name it in jit("{name}"), or use a constant size'
             message = (
                 f"the size of '{declared.spelling}' depends on '{name}', which is unknown when the kernel is compiled"
