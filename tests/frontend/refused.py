@@ -370,6 +370,17 @@ ERRORS = {
     struct { int z, w[2]; } o = {.w[0] = 1, 2};
     struct { int w[2][2]; } y = {.w[0 ... 1] = {1, 2}};
   }""",
+    "declared-functions": """\
+  double expect(double, double), finite_(double), signbit_(double), popcount(double); int abs_(int), ffs(int);
+#pragma nomp for
+  for (int i = 0; i < n; i++) {
+    a[i] = expect(i, 2);
+    a[i] = finite_(b[i]);
+    a[i] = signbit_(i);
+    a[i] = popcount(i);
+    a[i] = abs_(-i);
+    a[i] = ffs(i);
+  }""",
     "literal-in-header": """\
 #pragma nomp for
   for (int i = 0; i < (int[]){1, 2}[n]; i++) a[i] = 0;""",
