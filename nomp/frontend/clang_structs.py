@@ -253,7 +253,7 @@ def _values(
     for child in ast.children(given):
         way, inner = _designated(ctx, child)
         if way[1:]:
-            position, names, field, place = None, *_followed(ctx, child, fields, way)
+            position, names, field, place = None, *_followed(ctx, way)
         elif position is None and not way:
             raise _odd(ctx, child, "name the member that it sets")
         else:
@@ -282,25 +282,31 @@ def _designated(ctx: Context, child: Cursor) -> tuple[list[Cursor], Cursor]:
     return (way, given) if named else ([], child)
 
 
-def _followed(
-    ctx: Context, child: Cursor, fields: list[Cursor], way: list[Cursor]
-) -> tuple[tuple[str, ...], Cursor, Subscripts]:
-    """The names on the *way* to a member of one of *fields*, the member, and the subscripts at its end."""
+def _followed(ctx: Context, way: list[Cursor]) -> tuple[tuple[str, ...], Cursor, Subscripts]:
+    """The names on the *way* to a member, the member, and the subscripts at its end.
+
+    Structs without names are on the way, too, but nowhere in the source.
+    """
     names: tuple[str, ...] = ()
     place: list[int] = []
     found = way[0].referenced
     for before, step in pairwise(way):
         number = ast.evaluate(step)
-        text = ctx.source.data[ast.end(before) : ast.begin(step)]
-        if b"..." in text or (place and b"]" not in text):  # a range, or perhaps one in a macro
-            raise _odd(ctx, child, "give the elements one by one")
         if step.kind == CursorKind.MEMBER_REF and not place:
             names, found = (*names, *_names((found,))), step.referenced
+        elif isinstance(number, int) and place and _is_range(ctx, before, step):
+            raise _odd(ctx, step, "give the elements one by one")
         elif isinstance(number, int) and is_array(found.type) and len(place) < len(layout_of(found.type).extents):
             place.append(number)
         else:
-            raise _odd(ctx, child, "give the struct in it braces of its own")
+            raise _odd(ctx, step, "give the struct in it braces of its own")
     return names, found, tuple(place)
+
+
+def _is_range(ctx: Context, low: Cursor, high: Cursor) -> bool:
+    """Whether ``[low ... high]`` stands in the source, or perhaps in a macro."""
+    between = ctx.source.data[ast.end(low) : ast.begin(high)]
+    return b"..." in between or b"]" not in between
 
 
 def _odd(ctx: Context, cursor: Cursor, advice: str) -> Exception:

@@ -369,6 +369,7 @@ ERRORS = {
     double u[2][2] = ONE;
     struct { int z, w[2]; } o = {.w[0] = 1, 2};
     struct { int w[2][2]; } y = {.w[0 ... 1] = {1, 2}};
+    struct { int w[2]; } x = {.w[0 ... 1] = 3};
   }""",
     "declared-functions": """\
   double expect(double, double), finite_(double), signbit_(double), popcount(double); int abs_(int), ffs(int);

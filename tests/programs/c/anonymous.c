@@ -1,4 +1,5 @@
-/* Members of unnamed structs, in elements, tables, whole structs and designators; comparisons that NaN makes false. */
+/* Members of unnamed structs, in elements, tables, whole structs and designators (no '...' among these);
+   comparisons that NaN makes false. */
 #include "show.h"
 #include <math.h>
 #define N 8
