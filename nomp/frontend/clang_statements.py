@@ -27,7 +27,7 @@ from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Assign, Binary, Const, Declare, Expr, Load, Stmt, Var
-from nomp.walks import walk_expr
+from nomp.walks import variable, walk_expr
 
 
 def translate(writer: Writer, cursor: Cursor) -> Statements:
@@ -133,8 +133,7 @@ def _check_extent(ctx: Context, declared: Cursor, extent: Expr) -> None:
     hosts = {param.name: param.host for param in ctx.params.values()}
     for inner in walk_expr(extent):
         if isinstance(inner, Load) or (isinstance(inner, Var) and hosts.get(inner.name) not in ctx.jit):
-            name = inner.name if isinstance(inner, Var) else inner.array
-            name = hosts.get(name, name)
+            name = hosts.get(variable(inner), variable(inner))
             advice = f'name it in jit("{name}"), or use a constant size'
             message = (
                 f"the size of '{declared.spelling}' depends on '{name}', which is unknown when the kernel is compiled"
@@ -191,7 +190,7 @@ def stored(ctx: Context, cursor: Cursor) -> Expr:
         return value(ctx, second)
     assign = _assign(ctx, cursor, written)
     target, before = assign.target, ast.operator(cursor) in ("x++", "x--")
-    name = ctx.names.unique(f"{target.name if isinstance(target, Var) else target.array}_value")
+    name = ctx.names.unique(f"{variable(target)}_value")
     result = Var(name, target.dtype)
     ctx.hoisted.append(Declare(name, target.dtype, (), target if before else assign.value, assign.place))
     ctx.hoisted.append(assign if before else replace(assign, value=result))
