@@ -53,8 +53,11 @@ class Conflict:
         constraints = [f"x{k} = y{k}" for k in range(still)]
         if isinstance(order, str):
             constraints.append(f"({order})")
-        for one, two in zip(first.index, second.index, strict=True):
-            constraints += self._equal(one, two, sides)
+        if len(first.index) == len(second.index):
+            for one, two in zip(first.index, second.index, strict=True):
+                constraints += self._equal(one, two, sides)
+        else:
+            self.exact = False  # of two regions, one of which leaves the rows of the array
         self.pairs = isl.Map.from_domain_and_range(first.domain, second.domain) & self._map(constraints)
         if not isinstance(order, str):
             self.pairs &= self.padded(order)
