@@ -48,11 +48,8 @@ int main(int argc, char **argv)
   }
 #pragma nomp for
   for (int i = 1; i < R; i++) { /* a statement that leaves its row, and one that does not */
-    (&a[0][0])[i * C - 1] += i;
-    a[i][2] += a[i - 1][C - 1];
-    unsigned *row = a[i];
-    for (int j = 1; j < C; j++)
-      row[j] += row[j - 1];
+    (&a[0][0])[i * C - 1] = i;
+    a[i][C - 1] += 7;
   }
 #pragma nomp update(from : a)
 #pragma nomp finalize
