@@ -71,9 +71,9 @@ class Context:
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
     takes statements to run before it; it is None where what is translated may be evaluated several times or not at all.
     *inline*, *store* and *literal* translate calls, assignments whose value is used and literals of arrays, with its
-    help; *capture* makes a parameter
-    of a path that the statements themselves do not spell.  *late* are such paths that turned out to be written.
-    *failed* says that something was refused, were it by an error without a message because an earlier one explains it.
+    help; *capture* makes a parameter of a path that the statements themselves do not spell.  *late* are such paths that
+    turned out to be written.  *failed* says that something was refused, were it by an error without a message because
+    an earlier one explains it.
     """
 
     source: SourceText
