@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from c_expressions import Array, Scope
 from c_loops import Loops, Nest
 from c_structs import Records, Struct
-from c_types import FLOATS, INT8, INTEGERS, UINT8, ULONG, Value
+from c_types import FLOATS, INT, INT8, INTEGERS, UINT8, ULONG, Value
 from tree import Node, expr, fixed, stmt
 
 
@@ -44,6 +45,34 @@ class Aggregates(Loops):
             node = stmt(f"{ctype.name} {name}[{size}] = {{{', '.join('@' * len(cells))}}};", *cells)
         scope.arrays.append(array)
         return [node]
+
+    # ------------------------------------------------------------------------------------------------- pointers
+
+    def pointer(self, scope: Scope, nest: Nest) -> list[Node]:
+        """A pointer into an array, by which statements that follow use it."""
+        arrays = [a for a in scope.arrays if not a.member and ("->" not in a.name)]
+        if not arrays:
+            return []
+        array, name = self.random.choice(arrays), f"q{self.made}"
+        self.made += 1
+        const, by = "" if array.writable else "const ", self.random.randrange(array.low, array.high)
+        columns = f"[{array.columns}]" if array.columns else ""
+        first = f"{array.name} + {by}" if by and self.random.random() < 0.5 else f"&{array.name}[{by}]"
+        scope.arrays.append(replace(array, name=name, low=array.low - by, high=array.high - by))
+        return [stmt(f"{const}{array.type.name} {f'(*{name}){columns}' if columns else f'*{name}'} = {first};")]
+
+    def taken(self, scope: Scope, nest: Nest) -> list[Node]:
+        """A call of a function that reads and writes what its argument points to (see `generate.HEADER`)."""
+        arrays = [a for a in scope.arrays if a.writable and a.type == INT and not a.columns and not a.member]
+        arrays = [a for a in arrays if a.high - max(a.low, 0) > 1 and not a.held]
+        if not arrays:
+            return []
+        array, name = self.random.choice(arrays), f"v{self.made}"
+        self.made += 1
+        index = self.subscript(scope, array.low, array.high - 1)
+        given = self.stored(self.any(scope, 1, INT), INT)
+        scope.values.append(Value(fixed(name), INT, -100, 100))
+        return [stmt(f"int {name} = take(&{array.name}[@], @);", index, given)]
 
     # -------------------------------------------------------------------------------------------------- structs
 

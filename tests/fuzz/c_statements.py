@@ -273,5 +273,6 @@ MAKERS: tuple[tuple[int, str, Callable[[Statements, Scope, Nest], list[Node]]], 
     (2, "", Statements.guard), (3, "", Statements.inner_loop), (1, "break", Statements.jump),
     (2, "", Statements.accumulate), (1, "while", Statements.while_loop), (1, "do", Statements.do_loop),
     (1, "switch", Statements.switch), (1, "structs", Statements.local_struct), (1, "structs", Statements.whole_struct),
-    (1, "structs", Statements.struct_pointer),
+    (1, "structs", Statements.struct_pointer), (1, "addresses", Statements.pointer),
+    (1, "addresses", Statements.taken),
 )  # fmt: skip
