@@ -336,7 +336,8 @@ class Expressions:
         if name == "sqrt":
             return self._call(name, self._call("fabs", value))
         if name.startswith("fm"):
-            other = self.floating(scope, 0)
+            limit = Value(expr("INFINITY" if name == "fmin" else "(-INFINITY)"), FLOAT, value.low, value.high)
+            other = self.random.choice([self.floating(scope, 0), self.floating(scope, 0), limit])
             low, high = min(value.low, other.low), max(value.high, other.high)
             return Value(expr(f"{name}(@, @)", value.node, other.node), DOUBLE, low, high)
         return self._call(name, value)
