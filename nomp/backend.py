@@ -9,6 +9,7 @@ Errors: `BackendError` for what the device or its driver refuses; it becomes an 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -64,6 +65,44 @@ class DeviceInfo:
         return {"backend::name": self.backend, **{f"device::{key}": value for key, value in device.items()}}
 
 
+class Native(Protocol):
+    """The C functions of a device's driver, and their handles, with which a launch is repeated without Python.
+
+    *context* is 0 for OpenCL, whose *queue* and *functions* (addresses, by what they do) are clEnqueueNDRangeKernel
+    (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read).  CUDA has a context and
+    a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent, cuCtxPopCurrent,
+    cuStreamSynchronize (enter, leave, wait); HIP's functions of these forms will do.
+    """
+
+    queue: int
+    context: int
+    functions: Mapping[str, int]
+
+    def handle(self, buffer: Any) -> int:
+        """That of *buffer*."""
+
+    def bound(self, kernel: Kernel, arguments: Sequence[Any]) -> Bound:
+        """*kernel* with its *arguments*."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The *handle* of a kernel that has its arguments; *keep* must live as long as it is used.
+
+    For CUDA, *arguments* is the address of pointers to these, and *slots* are what the pointers are.
+    """
+
+    handle: int
+    keep: Any
+    arguments: int = 0
+    slots: tuple[int, ...] = ()
+
+
+def address_of(library: ctypes.CDLL, name: str) -> int:
+    """That of the function *name* of *library*."""
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+
+
 class Kernel(Protocol):
     """An entry point of a compiled program."""
 
@@ -103,6 +142,9 @@ class Device(Protocol):
 
     def sync(self) -> None:
         """Wait for everything enqueued."""
+
+    def native(self) -> Native | None:
+        """The driver's functions, if they are known."""
 
     def close(self) -> None:
         """Release the device; buffers and kernels become invalid.  May be called twice."""

@@ -7,7 +7,7 @@ the same operations in the same order.  Called by `schedule`, for a region witho
   where the loops inside it walk from row to row or add up: C compilers may not, or do not, interchange these.
 * A loop of independent iterations around a sum is done for several iterations at a time, so that one addition need not
   wait for the one before; so is one around two loops that both find an element which does not depend on it.
-* A loop that adds to the elements of a whole row, again and again, adds several terms at a time.
+* A loop that adds to the elements of a whole row, again and again, adds several terms at a time; all, if they are few.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from nomp.arithmetic import is_float
 from nomp.interleave import Unique, can_enter, copies, strips
+from nomp.loops import constant_trips
 from nomp.region import Assign, Binary, Cast, Const, Expr, For, If, Load, Stmt, Unary, Var
 from nomp.walks import bodies, loads, variable, variables, walk
 
@@ -28,6 +29,8 @@ SUMS = 3
 """Sums side by side: they hide much of the time that an addition takes.  Of four, LLVM makes vectors number by number,
 which takes longer: sums over two matrices of 2200 x 2200 take it 4.7 ms one by one, 3.8 by threes, 10.8 by fours.
 """
+SHORT = 16
+"""Constant loops of so many iterations are done at once where they add to a row."""
 MOST_STATEMENTS = 64
 """How many statements a loop may come to: the first launch has to wait for their compilation."""
 
@@ -58,14 +61,14 @@ def arranged(loop: For, proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:
     best = together(loop, proofs)
     made = best.form(inner, best.count, unique) if best.form else None
     if made and best.form is strips:
-        made = tuple(_with_several_terms(stmt, unique) for stmt in made)
+        made = _with_several_terms(made, unique)
     return made if made and _size(made) <= MOST_STATEMENTS else (inner,)
 
 
 def together(loop: For, proofs: Proofs) -> Together:
     """What is best done with the iterations of *loop*."""
     if loop.iname not in proofs.parallel:
-        return Together(COPIES, copies) if _adds_to_rows(loop, proofs) else Together()
+        return Together(_terms(loop), copies) if _adds_to_rows(loop, proofs) else Together()
     if _is_contiguous(loop):
         return Together(WIDTH, strips)
     chains = [chain for chain in _chains(loop) if chain and all(can_enter(loop, inner) for inner in chain)]
@@ -169,16 +172,24 @@ def _adds_to(row: For, around: For) -> bool:
     return any(_accumulates(stmt, around.iname) for stmt in walk(row.body) if isinstance(stmt, Assign))
 
 
-def _with_several_terms(stmt: Stmt, unique: Unique) -> Stmt:
-    """*stmt*, part of a strip, with the loops around single rows doing several iterations at a time."""
-    if not isinstance(stmt, For):
-        return stmt
+def _terms(loop: For) -> int:
+    """How many iterations of *loop*, which adds to a row, are done at a time: all of them, if they are few."""
+    trips = constant_trips(loop) or 0
+    return trips if 0 < trips <= SHORT and trips * _size(loop.body) <= MOST_STATEMENTS // 2 else COPIES
+
+
+def _with_several_terms(body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
+    """*body*, part of a strip, with the loops around single rows doing several iterations at a time."""
     made: list[Stmt] = []
-    for inner in stmt.body:
-        row = _only_loop(inner)
-        several = copies(inner, COPIES, unique) if isinstance(inner, For) and row and _adds_to(row, inner) else None
-        made += several or (_with_several_terms(inner, unique),)
-    return replace(stmt, body=tuple(made))
+    for stmt in body:
+        row = _only_loop(stmt)
+        if not isinstance(stmt, For):
+            made.append(stmt)
+        elif row and _adds_to(row, stmt) and (several := copies(stmt, _terms(stmt), unique)):
+            made += several
+        else:
+            made.append(replace(stmt, body=_with_several_terms(stmt.body, unique)))
+    return tuple(made)
 
 
 def _loads(loop: For) -> Iterator[Load]:

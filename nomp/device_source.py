@@ -150,9 +150,9 @@ class Schedule:
 class DeviceSource:
     """*text* in *dialect* (``opencl``) and how to launch it.  A launch whose grid has a zero does nothing.
 
-    *steps* is the kernels' code, by the names that a script knows; *shared* are the locals in a group's memory.  If a
-    script made it, *schedule* is to be checked for the values of each launch.  *preambles* go before *text*, each once,
-    if it is to be put together with others (`after`).
+    *steps* is the kernels' code, by the names that a script knows; *shared* are the locals in a group's memory.  What a
+    script made may be wrong for some values: *schedule* is then to be checked at each launch.  *preambles* go before
+    *text*, each once, if it is to be put together with others (`after`).
     """
 
     name: str

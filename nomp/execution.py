@@ -380,7 +380,8 @@ def scheduled(
 ) -> Schedule:  # fmt: skip
     """What scripts have made of the kernel of *lowered*: *kernel*, the *marks* that it had, and *source*."""
     reader = _Reader(lowered, kernel.default_entrypoint, marks, source, parameters, blames)
-    left = [insn.id for insn in reader.before.instructions if insn.id in reader.after.id_to_insn]
+    ours = [insn.id for insn in reader.before.instructions if insn.id in lowered.statements]
+    left = [name for name in ours if name in reader.after.id_to_insn]
     placements, complete = list[Placement](), not reader.interferes
     for name in left:
         if name not in reader.paths:  # it never runs
@@ -392,7 +393,7 @@ def scheduled(
         copied = list(reader.fetched(found))
         complete = complete and reader.is_as_it_was(name, {name for copy in copied for name in copy.reads})
         placements += [found, *copied]
-    gone = set(reader.before.id_to_insn) - set(left)
+    gone = set(ours) - set(left)
     needed = {name for name in gone if changes.is_needed(reader.before, reader.after, name)}
     return replace(
         reader.frame(tuple(placements)), complete=complete and gone == needed, unwaited=tuple(reader.unwaited()),

@@ -28,7 +28,7 @@ from typing import Any
 
 from nomp import jumps
 from nomp.arithmetic import SIZES, cast
-from nomp.loops import INDEX, compares_as_integers, signed_upper
+from nomp.loops import INDEX, compares_as_integers, constant_trips, signed_upper
 from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Stmt, Var
 from nomp.walks import bodies, changed_in, expressions, mentioned_in, rewritten, variables, walk
 
@@ -39,9 +39,15 @@ _MOST_BYTES = 1 << 15
 
 
 def strips(loop: For, width: int, unique: Unique) -> tuple[Stmt, ...] | None:
-    """*loop* in strips of *width* iterations that run through its inner loops together; None where that cannot be."""
+    """*loop* in strips of *width* iterations that run through its inner loops together; None where that cannot be.
+
+    Where it is known to have no more iterations than that, it is one strip.
+    """
     if not can_interleave(loop):
         return None
+    if (trips := constant_trips(loop)) is not None and 0 < trips <= width:
+        strip = _Strips(loop, trips, unique, cast(loop.lower, INDEX), _upper(loop))
+        return strip.spread(loop.body) if strip.is_possible() else None
     at, end = (Var(unique(name), INDEX) for name in ("_at", "_end"))
     last = Binary("min", Binary("+", at, Const(width, INDEX), INDEX), _upper(loop), INDEX)
     strip = _Strips(loop, width, unique, at, end)
@@ -58,7 +64,8 @@ def copies(loop: For, count: int, unique: Unique) -> tuple[Stmt, ...] | None:
         return None
     at = Var(unique("_at"), INDEX)
     whole, rest = in_groups(loop, count, at, _Copies(loop, count, unique, at).spread(loop.body))
-    return whole, *renamed((rest,), unique)
+    trips = constant_trips(loop)
+    return (whole,) if trips is not None and trips % count == 0 else (whole, *renamed((rest,), unique))
 
 
 def in_groups(loop: For, count: int, at: Var, body: tuple[Stmt, ...]) -> tuple[For, For]:
@@ -193,7 +200,7 @@ class _Copies(_Spreading):
 class _Strips(_Spreading):
     """The iterations from *at* to *end*, at most *width*, as loops; locals that outlive one of these get a row each."""
 
-    def __init__(self, loop: For, width: int, unique: Unique, at: Var, end: Expr) -> None:
+    def __init__(self, loop: For, width: int, unique: Unique, at: Expr, end: Expr) -> None:
         super().__init__(loop, unique)
         self._width, self._at, self._end = width, at, end
         between = [stmts for entered, stmts in self.all_pieces(loop.body) if not entered]

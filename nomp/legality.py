@@ -61,6 +61,12 @@ class Watch:
         step = 'if all its loops are independent, say so: annotate("independent", "i") for each'
         return Diagnostic("N404", message, _script(self.region), "warning", help=step)
 
+    def is_needed(self) -> bool:
+        """Whether there are values for which `refusal` may have something to say."""
+        sure = any(omission.sure for omission in self._omissions)
+        unwaited = any(values for _, values in self.schedule.unwaited)
+        return sure or unwaited or bool(self._certain or self.schedule.assumes)
+
     def refusal(self, scalars: Mapping[str, Number]) -> Diagnostic | None:
         """The error (N309, N403, N405), if the schedule is wrong for these *scalars*, with an example."""
         if self._assumed is not None and (wrong := self._breach(self._assumed, scalars)):

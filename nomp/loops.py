@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nomp.affine import Affine, Scope, preserves_value
-from nomp.arithmetic import cast, is_signed, promoted
+from nomp.arithmetic import cast, evaluate, is_launch_expr, is_signed, promoted
 from nomp.diagnostics import error
 from nomp.region import Binary, Const, Expr, For, Region, Relation, Select, Var
 from nomp.walks import walk
@@ -163,6 +163,12 @@ def trip_count(loop: For) -> Expr:
         last = Binary("-" if loop.relation in ("<", "<=") else "+", distance, nudge, INDEX)
         count = Binary("+", Binary("/", last, step, INDEX), Const(1, INDEX), INDEX)
     return Select(starts(loop), count, _ZERO, INDEX)
+
+
+def constant_trips(loop: For) -> int | None:
+    """How often the body runs, None where that is not a constant."""
+    count = trip_count(loop)
+    return int(evaluate(count, {})) if is_launch_expr(count, frozenset()) else None
 
 
 def last_value(loop: For, trips: Expr) -> Expr:

@@ -18,7 +18,7 @@ from nomp.backend import DeviceInfo
 from nomp.config import Settings
 from nomp.device_source import Blame, DeviceSource, Schedule, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
-from nomp.region import Expr, Region, Var
+from nomp.region import Const, Expr, Region, Var
 from nomp.schedule import Part
 from nomp.walks import rewritten
 
@@ -118,10 +118,20 @@ def _scripted(region: Region, device: DeviceInfo, variant: Variant, settings: Se
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
     """Without a script: reductions in two stages, independent iterations shared out, anything else in order."""
     cpu = device.type == "cpu"
+    region = _fixed(region, jit)
     parts = reduction.parts(region, _accumulators(device), cpu)
     if not (parts or variant.wraps):
-        parts = schedule.parts(region, _items(device), cpu)
+        parts = schedule.parts(region, _items(device), cpu, variant.apart)
     return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)
+
+
+def _fixed(region: Region, jit: Mapping[str, Number]) -> Region:
+    """*region* with constants in place of the *jit* parameters, so that its extents are known."""
+
+    def fixed(node: Any) -> Any:
+        return Const(jit[node.name], node.dtype) if isinstance(node, Var) and node.name in jit else node
+
+    return replace(region, params=rewritten(region.params, fixed), body=rewritten(region.body, fixed))
 
 
 def _in_order(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -205,7 +215,7 @@ def _codegen_error(region: Region, message: str) -> NompError:
 def _judged(
     region: Region, made: _Scripted, source: DeviceSource, wraps: bool, settings: Settings
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
-    """*source* with what launches are to check of its schedule, and a warning where they will not be able to."""
+    """*source* with what launches are to check of its schedule, if anything, and a warning where they cannot."""
     if settings.legality == "off":
         return source, ()
     from nomp import execution, legality
@@ -216,8 +226,9 @@ def _judged(
         given = made.lowered, made.kernel, made.marks
         schedule = execution.scheduled(*given, source, parameters(region), made.blames)
     schedule = replace(schedule, assumes=assumes)
-    doubt = legality.Watch(region, schedule).unproven()
-    return replace(source, schedule=schedule), (doubt,) if doubt else ()
+    watch = legality.Watch(region, schedule)
+    doubt = watch.unproven()
+    return replace(source, schedule=schedule if watch.is_needed() else None), (doubt,) if doubt else ()
 
 
 def _assumed(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> str:

@@ -7,9 +7,10 @@ a GPU an item has one iteration at a time (`gpu_schedule`), on a CPU a contiguou
                                        for (i = a + item*share; i < min(a + (item+1)*share, b); i++) body
 
 So a share is as long as the launch's trips allow, contiguous elements stay together, and a few iterations stay on few
-items.  A loop whose iterations depend on each other may still have some inside that do not: it is cut into loops where
-no dependence goes back, and a loop around nothing but another one changes places with it, if the iterations of that one
-are independent then.  Called by `pipeline`; `reduction` shares out iterations in the same way.
+items.  A CPU gets copies of small operands first (`small_operands`).  A loop whose iterations depend on each other may
+still have some inside that do not: it is cut into loops where no dependence goes back, and a loop around nothing but
+another one changes places with it, if the iterations of that one are independent then.  Called by `pipeline`;
+`reduction` shares out iterations in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from nomp import cpu_schedule, gpu_schedule, jumps
+from nomp import cpu_schedule, gpu_schedule, jumps, small_operands
 from nomp.arithmetic import cast, is_launch_expr
 from nomp.device_source import Scratch
 from nomp.frontend import private
@@ -51,11 +52,14 @@ def divided_loops(region: Region) -> tuple[str, ...]:
     return tuple(loop.iname for loop in found if isinstance(loop, For))
 
 
-def parts(region: Region, most: int, cpu: bool = False) -> tuple[Part, ...]:
-    """*region* on a grid, () where nothing in it is parallel.  *cpu*: for a CPU, on up to *most* items."""
+def parts(region: Region, most: int, cpu: bool = False, apart: bool = True) -> tuple[Part, ...]:
+    """*region* on a grid, () where nothing in it is parallel.
+
+    *cpu*: for a CPU, on up to *most* items.  *apart*: no two of its arrays share an element that is written.
+    """
     unique = names(region).unique
     found = enumerate(_pieces(region))
-    return tuple(_part(piece, f"_{number}" if number else "", most, unique, cpu) for number, piece in found)
+    return tuple(_part(piece, f"_{number}" if number else "", most, unique, cpu, apart) for number, piece in found)
 
 
 # ---------------------------------------------------------------------------------------------- what can be divided
@@ -151,7 +155,7 @@ def _joined(first: _Piece, second: _Piece) -> _Piece | None:
 # ---------------------------------------------------------------------------------------------------- dividing it
 
 
-def _part(piece: _Piece, suffix: str, most: int, unique: Unique, cpu: bool) -> Part:
+def _part(piece: _Piece, suffix: str, most: int, unique: Unique, cpu: bool, apart: bool) -> Part:
     region = replace(piece.region, name=piece.region.name + suffix)
     (loop,) = region.body
     assert isinstance(loop, For)
@@ -159,7 +163,8 @@ def _part(piece: _Piece, suffix: str, most: int, unique: Unique, cpu: bool) -> P
         return Part(region)
     proofs = _proofs(region)
     if cpu:
-        everyone, derived = _shares(loop, most, proofs, unique)
+        read_only = {param.name for param in region.params if apart and not param.writes}
+        everyone, derived = _shares(loop, read_only, most, proofs, unique)
         axes = {everyone.iname: "g.0"}
     else:
         everyone, derived, axes = gpu_schedule.spread(loop, proofs.parallel, partial(_known, region), unique)
@@ -168,7 +173,10 @@ def _part(piece: _Piece, suffix: str, most: int, unique: Unique, cpu: bool) -> P
     return Part(made, axes, derived)
 
 
-def _shares(loop: For, most: int, proofs: cpu_schedule.Proofs, unique: Unique) -> tuple[For, dict[str, Expr]]:
+def _shares(
+    loop: For, read_only: set[str], most: int, proofs: cpu_schedule.Proofs, unique: Unique
+) -> tuple[For, dict[str, Expr]]:
+    copied, loop = small_operands.transposed(loop, read_only, proofs, unique)
     light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
     count = Binary("min", Const(most, INDEX), quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
     grain = Const(cpu_schedule.together(loop, proofs).count, INDEX)
@@ -176,7 +184,7 @@ def _shares(loop: For, most: int, proofs: cpu_schedule.Proofs, unique: Unique) -
     size = Binary("max", Const(1, INDEX), Binary("*", quotient(fair, grain), grain, INDEX), INDEX)
     items = Var(unique("_items"), INDEX)
     everyone, derived = divided(
-        loop, items, size, unique, lambda item, share: cpu_schedule.arranged(share, proofs, unique)
+        loop, items, size, unique, lambda item, share: (*copied, *cpu_schedule.arranged(share, proofs, unique))
     )
     return everyone, derived | {items.name: quotient(trip_count(loop), size)}
 

@@ -19,7 +19,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
+from nomp.backend import BackendError, Bound, DeviceInfo, NoSuchDevice, address_of
 
 POCL = "Portable Computing Language"
 _PIECE = 2**30
@@ -61,13 +61,22 @@ class OpenCLKernel:
     def __init__(self, queue: Any, kernel: Any, signature: Sequence[str | None]) -> None:
         self._queue = queue
         self._kernel = kernel
+        self._signature = list(signature)
         self._is_new = True
         self._enqueue = _pyopencl().enqueue_nd_range_kernel
         self._error = _pyopencl().Error
         try:
-            kernel.set_arg_types(list(signature))
+            kernel.set_arg_types(self._signature)
         except TypeError as reason:
             raise BackendError(f"kernel '{kernel.function_name}': {reason}") from reason
+
+    def copy(self, arguments: Sequence[Any]) -> Any:
+        """pyopencl's kernel again, with these *arguments*."""
+        with _errors("copying a kernel"):
+            made = _pyopencl().Kernel(self._kernel.program, self._kernel.function_name)
+            made.set_arg_types(self._signature)
+            made.set_args(*arguments)
+        return made
 
     def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
         """See `nomp.backend.Kernel.launch`."""
@@ -80,6 +89,27 @@ class OpenCLKernel:
         except self._error as reason:
             message = f"{self._kernel.function_name} in {tuple(grid)} groups of {tuple(block)}: {reason}"
             raise BackendError(message) from reason
+
+
+class OpenCLNative:
+    """See `nomp.backend.Native`."""
+
+    def __init__(self, queue: Any) -> None:
+        self.queue: int = queue.int_ptr
+        self.context = 0
+        library = ctypes.CDLL(_pyopencl()._cl.__file__)
+        names = {"launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
+                 "read": "clEnqueueReadBuffer"}  # fmt: skip
+        self.functions = {does: address_of(library, name) for does, name in names.items()}
+
+    def handle(self, buffer: Any) -> int:
+        """See `nomp.backend.Native.handle`."""
+        return int(buffer.int_ptr)
+
+    def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any]) -> Bound:
+        """See `nomp.backend.Native.bound`."""
+        made = kernel.copy(arguments)
+        return Bound(made.int_ptr, (made, arguments))
 
 
 class OpenCLDevice:
@@ -149,6 +179,10 @@ class OpenCLDevice:
             _pyopencl().enqueue_copy(
                 self._queue, target, source, byte_count=nbytes, src_offset=source_offset, dst_offset=target_offset
             )
+
+    def native(self) -> OpenCLNative:
+        """See `nomp.backend.Device.native`."""
+        return OpenCLNative(self._queue)
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""

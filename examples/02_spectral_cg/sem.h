@@ -22,8 +22,10 @@ struct mesh {
   scalar *x, *y, *z;    /* [nlocal] coordinates */
 };
 
+#ifndef __cplusplus /* which has no arrays of such sizes */
 /* basis.c */
 void gauss_lobatto_legendre(int nx, scalar node[nx], scalar weight[nx], scalar derivative[nx][nx]);
+#endif
 
 /* mesh.c */
 struct mesh *mesh_new(int order, int elements);

@@ -34,8 +34,9 @@ def register(ffi: Any, lib: Any) -> None:
     """Let C call the functions of this module."""
     global _ffi, _lib
     _ffi, _lib = ffi, lib
-    api = (_init, _update, _jit, _run, _sync, _finalize)
-    of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_confirm, _pragma_sync, _pragma_finalize)
+    api = (_init, _update, _jit, _run, _failed, _sync, _finalize)
+    of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_failed, _pragma_confirm, _pragma_sync,
+                  _pragma_finalize)  # fmt: skip
     for function, report in [*((f, _record) for f in api), *((f, _print) for f in of_pragmas)]:
         ffi.def_extern(name=f"nomp_py{function.__name__}", error=1)(_guarded(function, report))
 
@@ -89,12 +90,14 @@ def _bytes(text: str) -> bytes:
 
 def _init(argc: int, argv: Any) -> None:
     from nomp import config
+    from nomp.capi import replays
     from nomp.runtime import session
 
     global _settings
     if not session.started():  # else `init` says so, and the program's settings stay
         _read_environment()
         _settings = config.load(_strings(argc, argv))
+        session.repeat_by(replays.Replays(_ffi, _lib))
     settings = _settings or config.Settings()
     session.init(settings)
     _lib.nomp_log_verbose(settings.verbose)
@@ -152,6 +155,12 @@ def _run(kernel: int, nargs: int, addresses: Any) -> None:
     session.run(kernel, _ffi.unpack(addresses, nargs) if nargs else ())
 
 
+def _failed(kernel: int, status: int) -> None:
+    from nomp.runtime import session
+
+    session.failed(kernel, status)
+
+
 def _sync() -> None:
     from nomp.runtime import session
 
@@ -182,6 +191,10 @@ def _pragma_update(address: int, start: int, end: int, unit: int, op: int, name:
 
 def _pragma_run(region: Any, addresses: Any, verify: Any) -> None:
     verify[0] = pragmas.run(_ffi, region, addresses)
+
+
+def _pragma_failed(kernel: int, status: int) -> None:
+    _failed(kernel, status)
 
 
 def _pragma_confirm() -> None:

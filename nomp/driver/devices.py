@@ -19,7 +19,9 @@ _COUNT = 4
 # The entry point of each dialect: a[i] = 3 * i, one item a group.
 _KERNELS = {
     "opencl": "__kernel void nomp_probe(__global int *a) { a[get_group_id(0)] = 3 * (int)get_group_id(0); }",
+    "cuda": 'extern "C" __global__ void nomp_probe(int *a) { a[blockIdx.x] = 3 * (int)blockIdx.x; }',
 }
+_KERNELS["hip"] = _KERNELS["cuda"]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -20,10 +20,10 @@ from pymbolic import primitives as p
 
 from nomp.device_source import Value, Variant
 from nomp.lower.builder import Builder, Context
+from nomp.lower.dialects import DIALECTS
 from nomp.lower.functions import callables
 from nomp.lower.names import entry_name
 from nomp.lower.statements import lower_body
-from nomp.lower.target import target_for
 from nomp.region import Assign, Binary, Cast, Expr, For, Region, Var
 from nomp.walks import walk
 
@@ -81,7 +81,7 @@ def _make(builder: Builder) -> lp.TranslationUnit:
         [*builder.arguments, *builder.temporaries.values()],
         name=entry_name(builder.region.name),
         lang_version=LANGUAGE,
-        target=target_for(builder.dialect, builder.variant.apart),
+        target=DIALECTS[builder.dialect].targets[builder.variant.apart](),
         index_dtype=np.int64,
         # A C program is in bounds by definition; loopy would refuse what it cannot prove.
         options=lp.Options(enforce_array_accesses_within_bounds="no_check", allow_terminal_colors=False),

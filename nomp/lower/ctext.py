@@ -1,6 +1,6 @@
 """Region statements as C text, for what loopy has no form of: ``while``, and the program's own functions.
 
-In: statements or a `Function`.  Out: C text, with a dialect's names of types.
+In: statements or a `Function`.  Out: C text in a dialect.
 Variables of the kernel stand as ``@name@``, because they may still be renamed; `names.legal` puts the final names in.
 Called by `lower.opaque` and `lower.functions`.
 """
@@ -8,11 +8,12 @@ Called by `lower.opaque` and `lower.functions`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from nomp.arithmetic import cast, is_float
-from nomp.lower.names import is_taken
+from nomp.lower.dialects import OpenCL
+from nomp.lower.names import device_name, is_taken
 from nomp.region import (
     Assign,
     Binary,
@@ -35,16 +36,6 @@ from nomp.region import (
     While,
 )
 
-TYPES = {
-    "opencl": {
-        "bool": "char", "int8": "char", "int16": "short", "int32": "int", "int64": "long", "uint8": "uchar",
-        "uint16": "ushort", "uint32": "uint", "uint64": "ulong", "float32": "float", "float64": "double",
-    },
-}  # fmt: skip
-"""How each dialect spells the types."""
-QUALIFIERS = {"opencl": "static"}
-"""What stands before a function in each dialect."""
-
 _SUFFIXES = {"int64": "l", "uint32": "u", "uint64": "ul", "float32": "f"}
 _LOWEST = {"int32": -(1 << 31), "int64": -(1 << 63)}
 
@@ -53,14 +44,14 @@ _LOWEST = {"int32": -(1 << 31), "int64": -(1 << 63)}
 class Writer:
     """Writes statements.
 
-    *types* spells types.  *element* gives the text of an array element from the array's name and the texts of its
-    subscripts, *function* the name of a function in the device's language.  *scalars* spells the kernel's scalars; any
-    other name is the text's own.
+    *dialect* spells types and functions, of which *own* are the program's.  *element* gives the text of an array
+    element from the array's name and the texts of its subscripts.  *scalars* spells the kernel's scalars; any other
+    name is the text's own.
     """
 
-    types: Mapping[str, str]
+    dialect: type[OpenCL]
     element: Callable[[str, tuple[str, ...]], str]
-    function: Callable[[str], str]
+    own: Set[str]
     scalars: Mapping[str, str]
 
     def block(self, stmts: Iterable[Stmt]) -> str:
@@ -74,7 +65,7 @@ class Writer:
                 yield f"{self.value(target)} = {self.bare(value)};"
             case Declare(name=name, dtype=dtype, shape=(), init=init):
                 start = f" = {self.bare(init)}" if init is not None else ""
-                yield f"{self.types[dtype]} {self.scalar(name)}{start};"
+                yield f"{self.dialect.types[dtype]} {self.scalar(name)}{start};"
             case Declare():
                 pass  # arrays are declared for the whole kernel
             case If(cond=cond, then=then, other=other):
@@ -100,7 +91,7 @@ class Writer:
         counter = Var(loop.iname, loop.dtype)
         name = self.scalar(loop.iname)
         test = Binary(loop.relation, cast(counter, loop.upper.dtype), loop.upper, "int32")
-        head = f"{self.types[loop.dtype]} {name} = {self.bare(loop.lower)}; {self.bare(test)}"
+        head = f"{self.dialect.types[loop.dtype]} {name} = {self.bare(loop.lower)}; {self.bare(test)}"
         return f"for ({head}; {name} += {self.value(loop.step)}) {self.block(loop.body)}"
 
     def scalar(self, name: str) -> str:
@@ -140,21 +131,22 @@ class Writer:
             case Cast(operand=operand, dtype="bool"):
                 return f"({self.value(operand)} != 0)"
             case Cast(operand=operand, dtype=dtype):
-                return f"({self.types[dtype]})({self.value(operand)})"
+                return f"({self.dialect.types[dtype]})({self.value(operand)})"
             case Unary(op=op, operand=operand):
                 return f"({op}{self.value(operand)})"
             case Binary():
                 return f"({self.bare(expr)})"
             case Select(cond=cond, then=then, other=other):
                 return f"({self.value(cond)} ? {self.value(then)} : {self.value(other)})"
-            case Call(function=function, args=args):
-                return f"{self.function(function)}({', '.join(map(self.bare, args))})"
+            case Call(function=function, args=args, dtype=dtype):
+                name = device_name(function) if function in self.own else self.dialect.spelled(function, dtype)
+                return f"{name}({', '.join(map(self.bare, args))})"
 
     def _constant(self, value: int | float, dtype: str) -> str:
         suffix = _SUFFIXES.get(dtype, "")
         if not math.isfinite(value):
             text = "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
-            text = f"({self.types[dtype]})({text})"  # the macros are of type float
+            text = f"({self.dialect.types[dtype]})({text})"  # the macros are of type float
         elif value == _LOWEST.get(dtype):
             text = f"{value + 1}{suffix} - 1"
         else:

@@ -8,7 +8,7 @@ and parameters without casts wherever `affine.is_exact` says that this is the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from pymbolic import var
 
 from nomp.affine import is_exact
 from nomp.arithmetic import evaluate, is_float, is_signed
-from nomp.lower.functions import device_name
+from nomp.lower.names import device_name
 from nomp.lower.target import BITS, OPERATORS, loopy_dtype
 from nomp.region import COMPARISONS, Binary, Call, Cast, Const, Expr, Load, Select, Unary, Var
 from nomp.walks import operands, walk_expr
@@ -46,7 +46,7 @@ class Speller:
     stable: Container[str]
     wide: Container[str]
     no_wrap: bool
-    functions: Container[str] = ()
+    functions: Set[str] = frozenset()
 
     def value(self, expr: Expr) -> Any:
         """*expr* as a loopy expression whose loopy type is the expression's."""

@@ -6,13 +6,15 @@ In: the region's `Function`s.  Out: C text to stand before the kernels, and loop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from constantdict import constantdict
 from loopy.kernel.function_interface import ScalarCallable
 
-from nomp.lower.ctext import QUALIFIERS, TYPES, Writer
+from nomp.lower.ctext import Writer
+from nomp.lower.dialects import DIALECTS, OpenCL
+from nomp.lower.names import device_name
 from nomp.lower.target import loopy_dtype
 from nomp.region import Declare, Function
 from nomp.walks import walk
@@ -24,11 +26,6 @@ class ProgramFunction(ScalarCallable):  # type: ignore[misc]
     def with_types(self, arg_id_to_dtype: Mapping[Any, Any], clbl_inf_ctx: Any) -> tuple[Any, Any]:
         """Nothing to infer."""
         return self, clbl_inf_ctx
-
-
-def device_name(name: str) -> str:
-    """What the function *name* of the program is called on the device."""
-    return f"nomp_{name}"
 
 
 def callables(functions: Iterable[Function]) -> dict[str, ProgramFunction]:
@@ -43,21 +40,17 @@ def callables(functions: Iterable[Function]) -> dict[str, ProgramFunction]:
 
 
 def definitions(functions: tuple[Function, ...], dialect: str) -> str:
-    """The text of *functions*, each after those that it calls."""
-    own = {function.name for function in functions}
-
-    def called(name: str) -> str:
-        return device_name(name) if name in own else name
-
-    return "".join(_definition(function, dialect, called) for function in functions)
+    """What stands before everything in *dialect*, and the text of *functions*, each after those that it calls."""
+    own, language = {function.name for function in functions}, DIALECTS[dialect]
+    return language.prelude + "".join(_definition(function, language, own) for function in functions)
 
 
-def _definition(function: Function, dialect: str, called: Callable[[str], str]) -> str:
+def _definition(function: Function, dialect: type[OpenCL], own: Set[str]) -> str:
     def element(array: str, index: tuple[str, ...]) -> str:
         return writer.scalar(array) + "".join(f"[{i}]" for i in index)
 
-    types = TYPES[dialect]
-    writer = Writer(types, element, called, {})
+    types = dialect.types
+    writer = Writer(dialect, element, own, {})
     params = ", ".join(f"{types[dtype]} {writer.scalar(name)}" for name, dtype in function.params)
     arrays = "".join(
         f"  {types[s.dtype]} {writer.scalar(s.name)}" + "".join(f"[{writer.value(e)}]" for e in s.shape) + ";\n"
@@ -65,5 +58,5 @@ def _definition(function: Function, dialect: str, called: Callable[[str], str]) 
         if isinstance(s, Declare) and s.shape
     )
     body = writer.block(function.body).removeprefix("{\n")
-    head = f"{QUALIFIERS[dialect]} {types[function.dtype]} {device_name(function.name)}({params})"
+    head = f"{dialect.qualifier} {types[function.dtype]} {device_name(function.name)}({params})"
     return f"{head}\n{{\n{arrays}{body}\n\n"

@@ -53,7 +53,7 @@ _C_WORDS = {
 _PATTERNS = re.compile(
     r"(u?char|u?short|u?int|u?long|float|double|half|bool)(2|3|4|8|16)"  # vector types
     r"|(as|convert)_\w+|vload\w+|vstore\w+|atom_\w+|atomic_\w+|image\w+_t|read_image\w+|write_image\w+"
-    r"|(CLK|CL|FLT|DBL|INT|UINT|LONG|ULONG|CHAR|UCHAR|SHRT|USHRT|SCHAR|HALF|M)_\w+|[lg]id|loopy_\w+|lpy_\w+|nomp_\w+|__\w+"
+    r"|(CLK|CL|FLT|DBL|INT|UINT|LONG|ULONG|CHAR|UCHAR|SHRT|USHRT|SCHAR|HALF|M)_\w+|[lg]id|[bt]Idx|loopy_\w+|lpy_\w+|nomp_\w+|__\w+"
 )
 
 
@@ -64,6 +64,11 @@ _LONGEST = 200
 def is_taken(name: str) -> bool:
     """Whether *name* means something else in a device language."""
     return name in _WORDS or name.removesuffix("f") in MATH or bool(_PATTERNS.fullmatch(name))
+
+
+def device_name(function: str) -> str:
+    """What the program's own *function* is called on the device."""
+    return f"nomp_{function}"
 
 
 def entry_name(name: str) -> str:

@@ -19,7 +19,8 @@ from pymbolic import var
 
 from nomp.loops import INDEX
 from nomp.lower.builder import Builder, Context
-from nomp.lower.ctext import TYPES, Writer
+from nomp.lower.ctext import Writer
+from nomp.lower.dialects import DIALECTS
 from nomp.region import Declare, For, Stmt, Var, While
 from nomp.walks import mentioned, walk, walk_expr, written_in
 
@@ -41,7 +42,7 @@ def carry(builder: Builder, stmt: For | While, context: Context) -> None:
         builder.temporary(array.name, array.dtype, shape, lp.AddressSpace.PRIVATE)
     scalars = {name: _scalar(builder, name, dtype, context) for name, dtype in touched.scalars.items()}
     element = partial(_element, builder, context)
-    writer = Writer(TYPES[builder.dialect], element, builder.spell.function, scalars)
+    writer = Writer(DIALECTS[builder.dialect], element, builder.spell.functions, scalars)
     code = "\n".join(writer.statement(stmt))
     written = touched.written & builder.data
     read = set(re.findall(r"@(\w+)@", code)) & builder.data

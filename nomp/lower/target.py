@@ -46,6 +46,11 @@ SPECIAL = {"infinity_float32": "INFINITY", "nan_float32": "NAN"}
 """Macros of the devices' languages, of type float, by what loopy calls them."""
 
 
+def spelled(function: str, dtype: str) -> str:
+    """What a function of ``<math.h>``, or of bits, is called in OpenCL C for *dtype*: the same for all."""
+    return function
+
+
 class TypedCallable(ScalarCallable):  # type: ignore[misc]
     """A function whose result has the type of its first argument.
 
@@ -60,10 +65,15 @@ class TypedCallable(ScalarCallable):  # type: ignore[misc]
         known[-1] = known[0]
         return self.copy(name_in_target=self.target_name(known), arg_id_to_dtype=constantdict(known)), clbl_inf_ctx
 
+    @staticmethod
+    def spelled(function: str, dtype: str) -> str:
+        """See `spelled`."""
+        return spelled(function, dtype)
+
     def target_name(self, known: Mapping[int, Any]) -> str:
         """The function's name in the device's language."""
-        name = str(self.name).split("_")[0]
-        return name.removesuffix("f") if known[0].numpy_dtype == np.float32 else name
+        name, dtype = str(self.name).split("_")[0], known[0].numpy_dtype.name
+        return self.spelled(name.removesuffix("f") if dtype == "float32" else name, dtype)
 
 
 class Operator(TypedCallable):
@@ -111,15 +121,15 @@ class Special(ScalarCallable):  # type: ignore[misc]
         return var(self.name_in_target)
 
 
-def callables() -> dict[str, Any]:
-    """The functions that lowered kernels may call, by name."""
+def callables(kind: type[TypedCallable]) -> dict[str, Any]:
+    """The functions that lowered kernels may call, by name; *kind* spells them."""
     operators = [f"{name}_{dtype}" for name in (*OPERATORS, *PREFIX_OPERATORS) for dtype in OPERATOR_TYPES]
     functions = [name + suffix for name in MATH for suffix in ("", "f")]
     functions += [f"{name}_{dtype}" for name in BITS for dtype in ("uint32", "uint64")]
     conversions = [f"as_{dtype}" for dtype in SIZES]
     return {
         **{name: Operator(name=name) for name in operators},
-        **{name: TypedCallable(name=name) for name in functions},
+        **{name: kind(name=name) for name in functions},
         **{name: Conversion(name=name) for name in conversions},
         **{name: Special(name=name) for name in SPECIAL},
     }
@@ -174,10 +184,12 @@ class HostBuilder(DummyHostASTBuilder):  # type: ignore[misc]
 class DeviceBuilderMixin:
     """What nomp changes in loopy's printers of C dialects."""
 
+    functions: ClassVar[type[TypedCallable]] = TypedCallable
+
     @property
     def known_callables(self) -> dict[str, Any]:
         """loopy's functions, ours in front."""
-        return {**super().known_callables, **callables()}  # type: ignore[misc]
+        return {**super().known_callables, **callables(self.functions)}  # type: ignore[misc]
 
     def get_c_expression_to_code_mapper(self) -> ExactCMapper:
         """The printer of expressions."""
@@ -195,19 +207,24 @@ class DeviceBuilderMixin:
         return pointer if is_written else Const(pointer)
 
 
-class OpenCLMapper(ExpressionToOpenCLCExpressionMapper):  # type: ignore[misc]
-    """Expressions of loopy to expressions of OpenCL C."""
+class ExactMapperMixin:
+    """What nomp changes in loopy's mappers to expressions of C dialects."""
 
     def map_constant(self, expr: Any, type_context: str) -> Any:
         """Constants of exactly their type; loopy would make 64-bit ones of uint32."""
         if isinstance(expr, np.uint32):
             return Literal(f"{int(expr)}u")
-        return super().map_constant(expr, type_context)
+        return super().map_constant(expr, type_context)  # type: ignore[misc]
 
     def map_comparison(self, expr: p.Comparison, type_context: str) -> p.Comparison:
         """Both sides have one type; loopy asks for that of their difference, which large constants do not have."""
-        context = dtype_to_type_context(self.kernel.target, self.infer_type(expr.left))
-        return p.Comparison(self.rec(expr.left, context), expr.operator, self.rec(expr.right, context))
+        mapper: Any = self
+        context = dtype_to_type_context(mapper.kernel.target, mapper.infer_type(expr.left))
+        return p.Comparison(mapper.rec(expr.left, context), expr.operator, mapper.rec(expr.right, context))
+
+
+class OpenCLMapper(ExactMapperMixin, ExpressionToOpenCLCExpressionMapper):  # type: ignore[misc]
+    """Expressions of loopy to expressions of OpenCL C."""
 
 
 class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc]
@@ -236,11 +253,6 @@ class ApartOpenCLTarget(NompOpenCLTarget):
     """OpenCL C for any device, of kernels whose arrays share no memory."""
 
     pointer = RestrictPointer
-
-
-def target_for(dialect: str, apart: bool = False) -> Any:
-    """The loopy target of *dialect*, for arrays that are *apart*; KeyError for an unknown one."""
-    return {"opencl": (NompOpenCLTarget, ApartOpenCLTarget)}[dialect][apart]()
 
 
 def loopy_dtype(dtype: str) -> NumpyType:

@@ -41,31 +41,31 @@ class Cell(Held):
         self.param: Param = region.params[position]
         super().__init__(SIZES[self.param.dtype])
         ops = [r.op for r in region.clauses.reductions if r.name == self.param.name]
-        self._start: Any = None
+        self.start: Any = None
         if region.overwrite and ops:
             start = struct.pack(f"={CODES[self.param.dtype]}", identity(ops[0], self.param.dtype))
-            self._start = ctypes.create_string_buffer(start, len(start))
+            self.start = ctypes.create_string_buffer(start, len(start))
 
     def offset(self, scalars: Mapping[str, Number]) -> int:
         """How many bytes the element is away from the parameter's address."""
-        return int(evaluate(self.param.index, scalars)) * self._size if self.param.index else 0
+        return int(evaluate(self.param.index, scalars)) * self.size if self.param.index else 0
 
     def load(self, device: Device, memory: AddressMap, element: int) -> None:
         """Fill the buffer: with the operator's identity, or from the host *element*'s device copy, or from itself."""
-        if self._start is not None:
-            device.copy_to(self._buffer, 0, ctypes.addressof(self._start), self._size)
+        if self.start is not None:
+            device.copy_to(self._buffer, 0, ctypes.addressof(self.start), self.size)
         elif (place := self.mapped(memory, element)) is not None:
-            device.copy(self._buffer, 0, *place, self._size)
+            device.copy(self._buffer, 0, *place, self.size)
         else:
-            device.copy_to(self._buffer, 0, element, self._size)
+            device.copy_to(self._buffer, 0, element, self.size)
 
     def store(self, device: Device, memory: AddressMap, element: int) -> None:
         """Bring the result to the host *element*, and to its device copy if there is one; waits for the kernels."""
         if (place := self.mapped(memory, element)) is not None:
-            device.copy(*place, self._buffer, 0, self._size)
-        device.copy_from(self._buffer, 0, element, self._size)
+            device.copy(*place, self._buffer, 0, self.size)
+        device.copy_from(self._buffer, 0, element, self.size)
 
     def mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
         """The buffer and the byte in it that hold *element* on the device."""
-        entry = memory.containing(element, element + self._size)
+        entry = memory.containing(element, element + self.size)
         return (entry.buffer, element - entry.start) if entry else None

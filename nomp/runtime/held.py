@@ -11,13 +11,13 @@ class Held:
     """A buffer of *size* bytes."""
 
     def __init__(self, size: int) -> None:
-        self._size = size
+        self.size = size
         self._buffer: Any = None
 
     def buffer(self, device: Device) -> Any:
         """The buffer that kernels are given."""
         if self._buffer is None:
-            self._buffer = device.alloc(self._size)
+            self._buffer = device.alloc(self.size)
         return self._buffer
 
     def release(self, device: Device) -> None:

@@ -6,7 +6,8 @@ cells and counters that the host reads afterwards.  `runtime.session` keeps one 
 What a launch needs follows from the scalars' bytes, the array pointers and their map entries.  Where these have been
 the same not long ago the plan of that launch is used again, so that a repeated launch, also one of a program that swaps
 two arrays, only reads the scalars and enqueues.  Scalars that only the values of elements depend on (time, a factor)
-may differ: they are put into the plan.
+may differ: they are put into the plan.  A launch that is repeated once more is left to C where that can do it
+(`replay`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
-from nomp.backend import Device
+from nomp.backend import BackendError, Device
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
@@ -30,6 +31,8 @@ from nomp.runtime.elements import Stretch
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
+from nomp.runtime.replay import Replay, replay
+from nomp.runtime.scalars import Scalars
 from nomp.runtime.tables import Table
 from nomp.runtime.verify import Trial
 
@@ -50,16 +53,6 @@ class Context:
     illegal: Callable[[Diagnostic], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A ``scalar`` parameter: where it stands among the addresses, and its size in bytes."""
-
-    position: int
-    name: str
-    dtype: str
-    size: int
-
-
 @dataclass(slots=True)
 class Plan:
     """What to do for certain scalars, pointers and maps.
@@ -67,7 +60,7 @@ class Plan:
     *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters*
     the bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
     *used* is what the launches use of arrays, *apart* the last addresses for which no single variable was found to
-    overlap with anything.  *launches* of *program* have the loose scalars' bytes *loose*.
+    overlap with anything.  *launches* of *program* have the loose scalars' bytes *loose*.  *runs* counts how often.
     """
 
     entries: tuple[Entry | None, ...]
@@ -79,6 +72,7 @@ class Plan:
     tables: tuple[int, ...] = ()
     used: tuple[aliasing.Used, ...] = ()
     apart: list[int] = field(default_factory=list)
+    runs: int = 0
 
 
 MAX_PLANS = 16
@@ -98,12 +92,7 @@ class Kernel:
         self.span = region.span(region.place)
         self._launching = f"launching '{region.name}'"
         places = list(enumerate(region.params))
-        deciding = ranges.deciding(region)
-        scalars = [Scalar(i, p.name, p.dtype, SIZES[p.dtype]) for i, p in places if p.kind == "scalar"]
-        self._scalars = sorted(scalars, key=lambda scalar: scalar.name not in deciding)
-        self._loose = frozenset(scalar.name for scalar in scalars) - deciding
-        self._deciding_bytes = sum(scalar.size for scalar in scalars if scalar.name in deciding)
-        self._layout = struct.Struct("=" + "".join(CODES[scalar.dtype] for scalar in self._scalars))
+        self._scalars = Scalars(region)
         self._required = [(i, p) for i, p in places if p.kind != "array"]
         self._arrays = [(i, p) for i, p in places if p.kind in ("array", "table")]
         self._tables = {i: Table(p) for i, p in places if p.kind == "table"}
@@ -121,8 +110,8 @@ class Kernel:
         self._trips = trips if known else None
         self._plans: dict[Situation, Plan] = {}
 
-    def run(self, context: Context, addresses: Sequence[int]) -> None:
-        """Launch with one host address for each parameter.
+    def run(self, context: Context, addresses: Sequence[int]) -> Replay | None:
+        """Launch with one host address for each parameter.  Out: how to repeat that, if it begins to be repeated.
 
         Returns when all is enqueued, but waits where there are cells.  Errors: N603, N607, N616 and N620 for arrays,
         N610 for the addresses, N402 for variables and bounds that overlap with arrays, N612 for a division by zero,
@@ -131,6 +120,15 @@ class Kernel:
         """
         plan = self._plan(context, addresses)
         self._carry_out(context, plan, addresses)
+        plan.runs += 1
+        return self._replay(context, plan, addresses) if plan.runs == 2 else None
+
+    def _replay(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Replay | None:
+        every = range(len(addresses)) if self._singles_matter else [position for position, _ in self._arrays]
+        try:
+            return replay(plan, addresses, set(every), self._scalars, self._cells, context.device, context.memory)
+        except BackendError:
+            return None  # the launch itself was good, and can be repeated as before
 
     def attempt(self, context: Context, addresses: Sequence[int]) -> Trial:
         """The same; then the host's memory is what the loop is to start from, for the program to run it there.
@@ -139,7 +137,7 @@ class Kernel:
         """
         plan = self._plan(context, addresses)
         stretches = [*self._mapped(plan, addresses), *self._singles(context, plan, addresses)]
-        trial = Trial(self.region, self._values(self._read(addresses)), stretches)
+        trial = Trial(self.region, self._scalars.values(*self._scalars.read(addresses)), stretches)
         with driver_errors(self._launching, self.span):
             trial.begin(context.device)
         self._carry_out(context, plan, addresses)
@@ -151,12 +149,15 @@ class Kernel:
         self._check(addresses)
         pointers = tuple([addresses[i] for i, _ in self._arrays])
         find, ending = context.memory.find, context.memory.ending
-        raw = self._read(addresses)
-        decide, loose = raw[: self._deciding_bytes], raw[self._deciding_bytes :]
+        decide, loose = self._scalars.read(addresses)
         situation = decide, pointers, tuple(map(find, pointers)), tuple(map(ending, pointers))
         plan = self._plans.get(situation) or self._planned(context, situation, loose)
         if plan.loose != loose and plan.program:
-            plan.launches, plan.loose = plan.program.rebound(plan.launches, self._values(raw)), loose
+            if plan.program.can_rebind:
+                scalars = self._scalars.values(decide, loose)
+                plan.launches, plan.loose = plan.program.rebound(plan.launches, scalars), loose
+            else:
+                plan = self._planned(context, situation, loose)
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)
         return plan
@@ -169,7 +170,7 @@ class Kernel:
 
     def _planned(self, context: Context, situation: Situation, loose: bytes) -> Plan:
         decide, pointers, entries, before = situation
-        scalars, by_data = self._values(decide + loose), False
+        scalars, by_data = self._scalars.values(decide, loose), False
         if any(before):
             params = [param for _, param in self._arrays]
             arrays = list(map(between.Pointer, params, pointers, entries, before))
@@ -178,9 +179,6 @@ class Kernel:
         plan = self._prepare(context, scalars, pointers, entries)
         plan.loose = loose
         return plan if by_data else self._remember(situation, plan)
-
-    def _values(self, raw: bytes) -> dict[str, Number]:
-        return dict(zip([scalar.name for scalar in self._scalars], self._layout.unpack(raw), strict=True))
 
     def _remember(self, situation: Situation, plan: Plan) -> Plan:
         if len(self._plans) >= MAX_PLANS:
@@ -225,7 +223,7 @@ class Kernel:
         key = tuple(_bytes(value, self.region.param(name).dtype) for name, value in jit.items()), variant
         if key not in self._programs:
             source = context.compile(self.region, jit, variant)
-            self._programs[key] = Program(context.device, source, self.span, self._loose)
+            self._programs[key] = Program(context.device, source, self.span, self._scalars.loose)
             self._watches[self._programs[key]] = _watch(self.region, source)
         return self._programs[key]
 
@@ -250,10 +248,6 @@ class Kernel:
                 message = f"kernel '{self.region.name}' gets a null pointer for '{_shown(param)}'"
                 step = "give the address of the value, not the value"
                 raise error("N610", message, self.region.span(param.place), help=step)
-
-    def _read(self, addresses: Sequence[int]) -> bytes:
-        """The scalars' bytes, in the form of `_layout`."""
-        return b"".join([ctypes.string_at(addresses[s.position], s.size) for s in self._scalars])
 
     # ---------------------------------------------------------------------------------------------- values to plan
 

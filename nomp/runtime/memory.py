@@ -20,7 +20,7 @@ the host is byte ``x - start`` of the buffer, so an element has one index on bot
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,8 +48,10 @@ class Entry:
 class AddressMap:
     """The entries of one device, sorted by address: look-up takes logarithmic time."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, changing: Callable[[], None] = lambda: None) -> None:
+        """*changing* is called before a pointer comes to mean another entry."""
         self._device = device
+        self._changing = changing
         self._starts: list[int] = []
         self._entries: list[Entry] = []
         self._bases: list[int] = []
@@ -161,6 +163,7 @@ class AddressMap:
             self._device.zero(merged.buffer, low - merged.start, high - low)
         for first, last in _gaps(merged, [(p.start, p.end) for p in parts] + [(low, high)]):
             self._device.copy_to(merged.buffer, first - merged.start, first, last - first)
+        self._changing()
         for part in parts:
             self._device.copy(merged.buffer, part.start - merged.start, part.buffer, 0, part.end - part.start)
             merged.bases |= part.bases
@@ -175,10 +178,12 @@ class AddressMap:
 
     def _remember(self, base: int, entry: Entry) -> None:
         if base not in self._by_base:
+            self._changing()
             insort(self._bases, base)
         self._by_base[base] = entry
 
     def _remove(self, entry: Entry) -> None:
+        self._changing()
         position = bisect_left(self._starts, entry.start)
         del self._starts[position], self._entries[position], self._by_end[entry.end]
         for base in entry.bases:

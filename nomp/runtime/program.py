@@ -42,7 +42,7 @@ class Ready:
 class Program:
     """The entry points of *source* and the scratch buffers that its launches share (the queue is in order).
 
-    Grids do not depend on the scalars *loose*.
+    The region's scalars *loose* decide on nothing but values of elements, unless a script has changed that.
     """
 
     def __init__(self, device: Device, source: DeviceSource, span: Span, loose: Container[str] = ()) -> None:
@@ -50,7 +50,11 @@ class Program:
         self._device = device
         self._source = source
         self._scratch: dict[str, list[tuple[int, Any]]] = {}
-        self._loose = [value for value in source.values if value.expr is not None and _mentions(value.expr, loose)]
+        self.loose_values = [v for v in source.values if v.expr is not None and _mentions(v.expr, loose)]
+        names = {value.name for value in self.loose_values}
+        sizes = [size for launch in source.launches for size in (*launch.grid, *launch.block)]
+        sizes += [scratch.size for scratch in source.scratch]
+        self.can_rebind = source.schedule is None and not any(_mentions(size, names) for size in sizes)
         types = {value.name: value.dtype for value in source.values}
         signatures = {
             launch.entry: [types[a.name] if a.kind == "value" else None for a in launch.arguments]
@@ -80,8 +84,11 @@ class Program:
         return tuple(self._ready(launch, grid, values, arguments) for launch, grid in pairs if min(grid) > 0)
 
     def rebound(self, launches: tuple[Ready, ...], scalars: Mapping[str, Number]) -> tuple[Ready, ...]:
-        """*launches*, bound before, for *scalars* that differ from those of then in the loose ones only."""
-        new: dict[Key, Any] = {("value", v.name): _typed(v, _evaluate(v, scalars, {})) for v in self._loose}
+        """*launches*, bound before, for *scalars* that differ from those of then in the loose ones only.
+
+        Only if `can_rebind`: the grid and what is to be checked of the schedule do not depend on these.
+        """
+        new: dict[Key, Any] = {("value", v.name): _typed(v, _evaluate(v, scalars, {})) for v in self.loose_values}
         return tuple(replace(ready, arguments=tuple(map(new.get, map(_key, ready.launch.arguments), ready.arguments)))
                      for ready in launches)  # fmt: skip
 

@@ -14,10 +14,11 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Protocol
 
 from nomp import backend
 from nomp.arithmetic import Number
-from nomp.backend import DeviceInfo
+from nomp.backend import DeviceInfo, Native
 from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, Span, error
@@ -26,12 +27,26 @@ from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.memory import AddressMap
+from nomp.runtime.replay import Replay
 from nomp.runtime.verify import Trial, Unverifiable
 
 Compile = Callable[
     [Region, DeviceInfo, Mapping[str, Number], Variant, Settings], tuple[DeviceSource, tuple[Diagnostic, ...]]
 ]
 """The form of `pipeline.compile`."""
+
+class Replays(Protocol):
+    """Who repeats launches without Python."""
+
+    def start(self, native: Native) -> None:
+        """The device's driver is *native*."""
+
+    def keep(self, kernel: int, replay: Replay) -> None:
+        """From now on *kernel* may be launched by *replay*."""
+
+    def forget(self) -> None:
+        """None may be used any more."""
+
 
 _SHOWN_FROM = {"warning": 2, "remark": 3, "note": 3}
 """The least ``verbose`` at which a diagnostic of that severity is shown."""
@@ -53,6 +68,8 @@ class Session:
         self._trials: list[Trial | None] = []  # the innermost last; None for a loop inside another one's
         self._settings = Settings()
         self._warned: set[Kernel | None] = set()
+        self.replays: Replays | None = None  # set by who launches without Python
+        self._keeps = False
         self._owner = 0  # the process that has the device: its threads are not there after fork
 
     def init(self, settings: Settings) -> None:
@@ -68,9 +85,11 @@ class Session:
             device = open_device(settings, self._backends())
             self._owner = os.getpid()
             self._settings = settings
-            self._context = Context(
-                device, AddressMap(device), self._compiler(device.info, settings), _judge(settings)
-            )  # fmt: skip
+            memory = AddressMap(device, self._forget)
+            self._context = Context(device, memory, self._compiler(device.info, settings), _judge(settings))
+            if self.replays and (native := device.native()) and not settings.verify:
+                self.replays.start(native)
+                self._keeps = True
 
     def started(self) -> bool:
         """Whether `init` has been called, and `finalize` not since."""
@@ -116,9 +135,17 @@ class Session:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
             if not self._settings.verify:
-                self._kernels[kernel].run(context, addresses)
+                replay = self._kernels[kernel].run(context, addresses)
+                if replay and self._keeps and self.replays:
+                    self.replays.keep(kernel, replay)
                 return False
             return self._attempt(context, self._kernels[kernel], addresses, has_loop)
+
+    def failed(self, kernel: int, status: int) -> None:
+        """Raise N611: the driver has refused a part of a launch of *kernel* that was repeated, with its *status*."""
+        found = self._kernels[kernel]
+        with driver_errors(f"launching '{found.region.name}'", found.span):
+            raise backend.BackendError(f"the driver's status is {status}, after parts of the launch had been enqueued")
 
     def _attempt(self, context: Context, kernel: Kernel, addresses: Sequence[int], has_loop: bool) -> bool:
         """`run`, to be verified if that is possible.  The lock is held until the program calls `confirm`."""
@@ -165,13 +192,19 @@ class Session:
         """Wait, then release everything; `init` may follow.  N602 before init."""
         with self.lock:
             context = self._started()
-            self._context = None
+            self._forget()
+            self._context, self._keeps = None, False
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
                 steps.callback(context.device.close)
                 steps.callback(context.memory.clear)
                 for kernel in self._kernels:
                     steps.callback(kernel.release, context)
                 context.device.sync()
+
+    def _forget(self) -> None:
+        """Let no launch be repeated: what it rests on is about to change."""
+        if self.replays:
+            self.replays.forget()
 
     def _started(self, span: Span | None = None) -> Context:
         if self._context is None:
@@ -219,6 +252,11 @@ def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
 
 _session = Session()
 
+def repeat_by(replays: Replays) -> None:
+    """Have *replays* repeat launches, from the next `init` on."""
+    _session.replays = replays
+
+
 lock = _session.lock
 init = _session.init
 started = _session.started
@@ -226,6 +264,7 @@ device = _session.device
 update = _session.update
 declare = _session.declare
 run = _session.run
+failed = _session.failed
 confirm = _session.confirm
 sync = _session.sync
 finalize = _session.finalize

@@ -25,9 +25,9 @@ class Table(Held):
 
     def load(self, device: Device, address: int) -> None:
         """Fill the buffer, unless it holds the table already; one on the stack may be another in each call."""
-        values = ctypes.string_at(address, self._size)
+        values = ctypes.string_at(address, self.size)
         if values != self._held:
-            device.copy_to(self._buffer, 0, address, self._size)
+            device.copy_to(self._buffer, 0, address, self.size)
             self._held = values
 
     def release(self, device: Device) -> None:

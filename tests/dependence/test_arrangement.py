@@ -70,6 +70,18 @@ KERNELS = {
   }
   for (int p = 0; p < 8; p++) E[q][p] = row[p];
 }""",
+    "a small operand": """for (int q = 0; q < n; q++)
+  for (int p = 0; p < 8; p++) {
+    double s = y[q], t = 0;
+    for (short r = 0; r <= 7; r++) { s += W[p][r] * E[q][r]; t -= W[r][p]; }
+    F[q][p] = s * t;
+  }""",
+    "a small part of an operand, twice": """for (int q = 0; q < n; q++)
+  for (int p = 2; p < 5; p++)
+    for (int o = 0; o < 4; o++) {
+      F[q][p] += o;
+      for (unsigned char r = 1; r < 8; r++) F[q][p] += W[p][r] * E[q][r] + W[r][2 * p - 2];
+    }""",
     "each its own history": """for (int i = 0; i < m; i++) {
   double last[3] = {y[i], 1, 2};
   for (int t = 0; t < n; t++) {
@@ -114,8 +126,9 @@ KERNELS = {
 
 
 def kernel(text: str, folder: Path, clauses: str = "") -> Region:
-    arrays = "double A[n][n], double B[n][m], double C[n][m], double D[n][n], double E[n][8], double W[8][8]"
-    params = f"int n, int m, {arrays}, double T[n][8][n][8], double *x, double *y, double *z, int *count, int k[n][m]"
+    arrays = "double A[n][n], double B[n][m], double C[n][m], double D[n][n], double E[n][8], double F[n][8]"
+    vectors = "double *x, double *y, double *z, int *count"
+    params = f"int n, int m, {arrays}, double W[8][8], double T[n][8][n][8], {vectors}, int k[n][m]"
     return reading.region(folder, f"void f({params}) {{\n#pragma nomp for {clauses}\n{text}\n}}\n")
 
 
@@ -143,7 +156,7 @@ def test_kernels(name: str, cpu: bool, tmp_path: Path, monkeypatch: pytest.Monke
     divided = name != "used one iteration later"
     for n, m in ((0, 0), (1, 1), (1, 7), (3, 2), (4, 4), (7, 5), (8, 8), (9, 13), (13, 6)):
         data = np.random.default_rng(random.randrange(1 << 30))
-        shapes = {"A": (n, n), "B": (n, m), "C": (n, m), "D": (n, n), "E": (n, 8), "W": (8, 8)}
+        shapes = {"A": (n, n), "B": (n, m), "C": (n, m), "D": (n, n), "E": (n, 8), "F": (n, 8), "W": (8, 8)}
         arrays = {x: data.random(shape) for x, shape in shapes.items()} | {x: data.random(20) for x in "xyz"}
         counts = data.integers(0, max(1, min(n, m)), 20).astype(np.int32)
         used = {param.name for param in region.params}
@@ -168,6 +181,37 @@ def test_what_becomes_of_kernels(tmp_path: Path) -> None:
     assert [divided for divided, _ in forms["rows, then columns"]] == ["i", "j_"]
     assert forms["as many iterations as the row before says"] == [("i", [1, 1, 1])]
     assert not forms["used one iteration later"]
+
+
+@pytest.mark.parametrize(
+    ("body", "copies"),
+    [
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += W[p][r] * E[q][r];", 1),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += W[p][r] * W[r][p] + W[p][7 - r];", 2),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += W[p][r] + W[p][r];", 1),
+        ("for (int p = 0; p < 8; p++) { if (n > 4) for (int r = 0; r < 8; r++) F[q][p] += W[p][r]; }", 0),
+        ("if (n > 4) for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += W[p][r];", 0),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += n > 4 ? W[p][r] : 1;", 0),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += n > 4 && W[p][r] > 0;", 0),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) { if (r == n) break; F[q][p] += W[p][r]; }", 0),
+        ("for (int p = 0; p < 8; p++) { if (p == m) continue; for (int r = 0; r < 8; r++) F[q][p] += W[p][r]; }", 0),
+        ("if (q == m) continue; for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += W[p][r];", 0),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < m; r++) F[q][p] += A[p][r];", 0),
+        ("for (int p = 0; p < n; p++) for (int r = 0; r < 8; r++) C[q][p] += B[p][r];", 0),
+        ("for (int p = 0; p < 17; p++) for (int r = 0; r < 8; r++) C[q][p] += B[p][r];", 0),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += A[p][r] + T[q][r][p][0];", 0),
+        ("for (int p = 0; p < 8; p++) for (int r = 0; r < 8; r++) F[q][p] += F[q][r] * W[p][r];", 0),
+    ],
+)
+def test_which_operands_are_copied(body: str, copies: int, tmp_path: Path) -> None:
+    """Small ones that all iterations read in full, where that makes a loop contiguous; and never ones that may change.
+    """
+    region = kernel(f"for (int q = 0; q < n; q++) {{ {body} }}", tmp_path)
+    for apart in (True, False):
+        made = [stmt for part in schedule.parts(region, 64, cpu=True, apart=apart) for stmt in walk(part.region.body)]
+        assert made
+        found = [stmt for stmt in made if isinstance(stmt, Declare) and len(stmt.shape) == 2 and stmt.name[0] in "WA"]
+        assert len(found) == copies * apart
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 100) for k in (0, 100, 200)])

@@ -44,6 +44,17 @@ def combined(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
     return kernel.with_kernel(entry.copy(domains=[entry.combine_domains(tuple(range(len(entry.domains))))]))
 
 
+@pytest.mark.parametrize("script", [
+    lambda kernel: kernel,
+    lambda kernel: lp.tag_inames(kernel, {"i": "g.0"}),
+    lambda kernel: lp.split_iname(kernel, "i", 8, outer_tag="g.0", inner_tag="l.0"),
+    without_waiting,
+])  # fmt: skip
+@pytest.mark.parametrize("loop", ["for (int i = 0; i < n; i++) {}", "for (int i = n; i >= 0; i--) { ; }"])
+def test_empty_loops(loop: str, script: Script, tmp_path: Path) -> None:
+    assert said(tmp_path, loop, script) is None
+
+
 # ------------------------------------------------------------------------------------------------------- fused loops
 
 SIBLINGS = "for (int e = 0; e < n; e++) {{ for (int j = 1; j < {0}; j++) {1} for (int i = 1; i < {0}; i++) {2} }}"

@@ -73,6 +73,9 @@ class FakeDevice:
     def sync(self) -> None:
         self.log.append("sync")
 
+    def native(self) -> None:
+        return None
+
     def close(self) -> None:
         self.log.append("close")
 

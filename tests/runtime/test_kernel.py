@@ -12,7 +12,7 @@ import pytest
 from bench import ARRAY_A, CELL_S, ONE, SCALAR_N, Bench, N, address, floats, region, source
 from fake import INFO
 
-from nomp.device_source import Argument, Launch, Scratch, Value, Variant
+from nomp.device_source import Argument, Launch, Schedule, Scratch, Value, Variant
 from nomp.diagnostics import NompError
 from nomp.region import Assign, Binary, Clauses, Const, Declare, If, Load, Param, Reduction, Select, Stmt, Var
 from nomp.runtime.cells import identity
@@ -280,6 +280,38 @@ def test_a_scalar_that_only_values_depend_on_makes_no_new_plan() -> None:
         kernel.run(bench.context, [address(ctypes.c_int(n)), address(ctypes.c_double(value)), address(a)])
         assert repr(bench.launched[-1][2:]) == repr((np.float64(value), np.int32(n)))
     assert len(kernel._plans) == 2
+
+
+FACTOR = Param("factor", "int32")
+SCALED = (Assign(Load("a", (Var("i", "int32"),), "float64"), Var("factor", "int32")),)
+FACTOR_VALUE = (Value("factor", "int32", Var("factor", "int32")),)
+
+
+@pytest.mark.parametrize("where", ["grid", "block", "scratch"])
+def test_a_script_may_let_the_launch_depend_on_any_scalar(where: str) -> None:
+    factor, a = Var("factor", "int32"), np.arange(8.0)
+    launch = Launch("k", (Argument("value", "factor"),), (ONE,), (ONE,))
+    scratch = (Scratch("more", "float64", factor),) if where == "scratch" else ()
+    launch = launch if scratch else replace(launch, **{where: (factor,)})
+    bench = Bench(source(launches=(launch,), values=FACTOR_VALUE, scratch=scratch))
+    kernel = Kernel(region(SCALAR_N, FACTOR, ARRAY_A, body=SCALED))
+    bench.memory.update(address(a), 0, 8, 8, TO)
+    for value in (3, 50, 3):
+        kernel.run(bench.context, [address(ctypes.c_int(4)), address(ctypes.c_int(value)), address(a)])
+        grid, block, given = bench.launched[-1]
+        assert (grid, block)[where == "block"] == ((value,) if not scratch else (1,)) and given == value
+    assert not scratch or max(size for size, _ in kernel._programs.popitem()[1]._scratch["more"]) >= 400
+
+
+def test_a_schedule_that_is_wrong_for_some_scalars_is_checked_for_all() -> None:
+    a = np.arange(8.0)
+    schedule = Schedule(assumes="[factor] -> { : factor <= 5 }")
+    made = replace(source(Argument("value", "factor"), values=FACTOR_VALUE), schedule=schedule)
+    bench, kernel = Bench(made), Kernel(region(SCALAR_N, FACTOR, ARRAY_A, body=SCALED))
+    bench.memory.update(address(a), 0, 8, 8, TO)
+    for value in (3, 6, 4):
+        kernel.run(bench.context, [address(ctypes.c_int(4)), address(ctypes.c_int(value)), address(a)])
+    assert [(d.code, "factor = 6" in d.message) for d in bench.illegal] == [("N309", True)]
 
 
 FIRST = Load("a", (Const(0, "int32"),), "float64")

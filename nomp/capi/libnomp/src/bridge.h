@@ -29,6 +29,61 @@ struct nomp_kernel {
   int nargs;
 };
 
+/*
+ * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, and copy to and from a buffer; or
+ * (with a context) CUDA's stream, and its functions for these, to enter and leave the context, and to wait.
+ */
+struct nomp_driver {
+  void *queue, *context;
+  void *launch, *set, *write, *read, *enter, *leave, *wait;
+};
+
+/* The argument at position is this address. */
+struct nomp_pointer {
+  int position;
+  uintptr_t address;
+};
+
+/* The argument at position points to these bytes. */
+struct nomp_scalar {
+  int position;
+  size_t size;
+  const void *bytes;
+};
+
+/*
+ * A step of a launch.  The host's side of it is bytes, or lies offset behind the argument at position: the value of the
+ * index-th argument of the kernel object, or of the memory object that is one of a launch's arguments (SET), what goes
+ * to the buffer object and comes back from it (WRITE, READ), the bytes that a variable of the program gets (STORE).
+ */
+enum { NOMP_SET, NOMP_LAUNCH, NOMP_WRITE, NOMP_READ, NOMP_STORE };
+struct nomp_action {
+  int kind;
+  int position;
+  size_t offset;
+  void *bytes;
+  size_t size;
+  void *object;
+  unsigned index;
+  unsigned dims;
+  size_t groups[3], items[3];
+  void **arguments;
+};
+
+/* What repeats a launch, where the pointers and scalars are the same. */
+struct nomp_replay {
+  struct nomp_replay *next;
+  int pointers, scalars, actions;
+  const struct nomp_pointer *pointer;
+  const struct nomp_scalar *scalar;
+  const struct nomp_action *action;
+};
+
+void nomp_replay_start(const struct nomp_driver *now);
+int nomp_replay_keep(int id, struct nomp_replay *replay);
+void nomp_replay_forget(void);
+int nomp_replay(int id, const uintptr_t *addresses);
+
 /* log.c */
 int nomp_log_error(int number, const char *file, int line, const char *text);
 int nomp_log_errorf(int number, const char *file, int line, const char *format, ...)
@@ -55,12 +110,14 @@ int nomp_py_update(uintptr_t address, size_t start, size_t end, size_t unit, int
 int nomp_py_jit(const char *source, const char **clauses, int nargs, const struct nomp_argument *arguments,
                 struct nomp_kernel *kernel);
 int nomp_py_run(int id, int nargs, const uintptr_t *addresses);
+int nomp_py_failed(int id, int status);
 int nomp_py_sync(void);
 int nomp_py_finalize(void);
 int nomp_py_pragma_init(int argc, const char **argv, const char *file, int line);
 int nomp_py_pragma_update(uintptr_t address, size_t start, size_t end, size_t unit, int op, const char *name,
                           const char *file, int line);
 int nomp_py_pragma_run(struct nomp_region *region, const uintptr_t *addresses, int *verify);
+int nomp_py_pragma_failed(int id, int status);
 int nomp_py_pragma_confirm(void);
 int nomp_py_pragma_sync(const char *file, int line);
 int nomp_py_pragma_finalize(const char *file, int line);

@@ -96,7 +96,9 @@ int nomp_run(int id, ...) {
   va_end(args);
   REQUIRE_START("nomp_run");
   if (i < nargs) FAIL(NOMP_USER_INPUT_IS_INVALID, "Argument %d passed to nomp_run for kernel id %d is NULL.", i + 1, id);
-  int error = nomp_py_run(id, nargs, addresses);
+  int replayed = nomp_replay(id, addresses);
+  if (replayed > 0) return 0;
+  int error = replayed < 0 ? nomp_py_failed(id, replayed) : nomp_py_run(id, nargs, addresses);
   nomp_python_end_at_exit();
   return error;
 }

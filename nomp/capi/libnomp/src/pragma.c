@@ -25,7 +25,10 @@ void nomp_pragma_update(void *base, size_t start, size_t end, size_t unit, int o
 
 int nomp_pragma_run(struct nomp_region *region, void **args) {
   int verify = 0;
-  int error = nomp_python_start() || nomp_py_pragma_run(region, (const uintptr_t *)args, &verify);
+  int replayed = nomp_replay(region->id, (const uintptr_t *)args);
+  if (replayed > 0) return 0;
+  int error = replayed < 0 ? nomp_py_pragma_failed(region->id, replayed)
+                           : nomp_python_start() || nomp_py_pragma_run(region, (const uintptr_t *)args, &verify);
   nomp_python_end_at_exit();
   end_unless_told_otherwise(error);
   return verify;

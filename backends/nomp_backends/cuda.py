@@ -1,0 +1,297 @@
+"""The CUDA backend: NVIDIA's GPUs by pycuda, with NVRTC as the compiler.
+
+In: CUDA C++ and host addresses.  Out: launches on one stream of the device's primary context, which other libraries of
+the process share.  `runtime.session` opens a device, `runtime.kernel` launches on it.  pycuda is imported when the
+backend is made: without a driver it cannot be.
+
+A context is current in a thread; any thread of the program may call, so each operation makes it current for itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from nomp.backend import BackendError, Bound, DeviceInfo, NoSuchDevice, address_of
+from nomp_backends import nvrtc
+
+_LARGE = 1 << 20
+"""Copies of so many bytes go through page-locked memory: the driver's own staging takes longer."""
+_STAGE = 4 << 20
+"""Bytes of one of the two page-locked buffers."""
+_TYPES = {"bool": "b", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
+          "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d", None: "P"}  # fmt: skip
+"""How pycuda packs arguments."""
+
+
+@cache
+def _pycuda() -> ModuleType:
+    """pycuda's driver, initialized.  Raises `BackendError`."""
+    try:
+        import pycuda.driver as driver
+    except ImportError as reason:
+        raise BackendError(f"pycuda cannot be imported: {reason}") from reason
+    try:
+        driver.init()
+    except driver.Error as reason:
+        raise BackendError(f"no CUDA driver: {reason}") from reason
+    module: ModuleType = driver
+    return module
+
+
+@contextmanager
+def _errors(doing: str) -> Iterator[None]:
+    """CUDA's errors as `BackendError`."""
+    try:
+        yield
+    except _pycuda().Error as reason:
+        raise BackendError(f"{doing}: {reason}") from reason
+
+
+class CudaKernel:
+    """An entry point with its argument types known."""
+
+    def __init__(self, device: CudaDevice, cubin: bytes, function: Any, name: str, types: Sequence[str | None]) -> None:
+        self._device, self._function = device, function
+        self.cubin, self.name, self.types = cubin, name, types
+        function.prepare("".join(_TYPES[dtype] for dtype in types))
+
+    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+        """See `nomp.backend.Kernel.launch`."""
+        sizes = [tuple((*size, 1, 1)[:3]) for size in (grid, block)]
+        given = [0 if argument is None else argument for argument in arguments]
+        with self._device.current(f"{self.name} in {tuple(grid)} groups of {tuple(block)}"):
+            self._function.prepared_async_call(*sizes, self._device.stream, *given)
+
+
+class CudaNative:
+    """See `nomp.backend.Native`.  pycuda keeps the handles of functions to itself, so modules are loaded once more."""
+
+    def __init__(self, device: CudaDevice, context: int) -> None:
+        self._device, self._modules = device, dict[bytes, ctypes.c_void_p]()
+        self._library = ctypes.CDLL("libcuda.so.1")
+        self.queue: int = device.stream.handle
+        self.context = context
+        names = {
+            "launch": "cuLaunchKernel", "write": "cuMemcpyHtoDAsync_v2", "read": "cuMemcpyDtoHAsync_v2",
+            "enter": "cuCtxPushCurrent_v2", "leave": "cuCtxPopCurrent_v2", "wait": "cuStreamSynchronize",
+        }  # fmt: skip
+        self.functions = {does: address_of(self._library, name) for does, name in names.items()}
+
+    def handle(self, buffer: int) -> int:
+        """See `nomp.backend.Native.handle`."""
+        return buffer
+
+    def bound(self, kernel: CudaKernel, arguments: Sequence[Any]) -> Bound:
+        """See `nomp.backend.Native.bound`."""
+        packed = [struct.pack(f"={_TYPES[dtype]}".replace("P", "Q"), 0 if value is None else value)
+                  for dtype, value in zip(kernel.types, arguments, strict=True)]  # fmt: skip
+        slots = [ctypes.create_string_buffer(data, len(data)) for data in packed]
+        places = tuple(map(ctypes.addressof, slots))
+        pointers = (ctypes.c_void_p * max(1, len(places)))(*places)
+        return Bound(self._function(kernel), (slots, pointers), ctypes.addressof(pointers), places)
+
+    def _function(self, kernel: CudaKernel) -> int:
+        function = ctypes.c_void_p()
+        with self._device.current(f"loading {kernel.name} again"):
+            if kernel.cubin not in self._modules:
+                module = ctypes.c_void_p()
+                _check(self._library.cuModuleLoadData(ctypes.byref(module), kernel.cubin), kernel.name)
+                self._modules[kernel.cubin] = module
+            module = self._modules[kernel.cubin]
+            _check(self._library.cuModuleGetFunction(ctypes.byref(function), module, kernel.name.encode()), kernel.name)
+        return function.value or 0
+
+
+def _check(status: int, what: str) -> None:
+    if status:
+        raise BackendError(f"loading {what} again: CUDA's status is {status}")
+
+
+class CudaDevice:
+    """One GPU: its primary context, and a stream."""
+
+    def __init__(self, device: Any, info: DeviceInfo) -> None:
+        self.info = info
+        with _errors(f"opening {info.name}"):
+            self._context: Any = device.retain_primary_context()
+        self._buffers: dict[int, Any] = {}
+        self._modules: list[Any] = []
+        self._stages: list[tuple[Any, Any]] = []
+        with self.current(f"opening {info.name}"):
+            self.stream = _pycuda().Stream()
+
+    @contextmanager
+    def current(self, doing: str) -> Iterator[None]:
+        """This device's context for the calls of a block; their errors as `BackendError`."""
+        with _errors(doing):
+            self._context.push()
+            try:
+                yield
+            finally:
+                self._context.pop()
+
+    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, CudaKernel]:
+        """See `nomp.backend.Device.compile`."""
+        cubin = nvrtc.compiled(text, self.info.arch)
+        with self.current("loading the kernels"):
+            module = _pycuda().module_from_buffer(cubin)
+            self._modules.append(module)
+            functions = {name: module.get_function(name) for name in signatures}
+            return {name: CudaKernel(self, cubin, functions[name], name, types) for name, types in signatures.items()}
+
+    def alloc(self, nbytes: int) -> int:
+        """See `nomp.backend.Device.alloc`."""
+        with self.current(f"allocating {nbytes} bytes"):
+            buffer = _pycuda().mem_alloc(nbytes)
+        self._buffers[int(buffer)] = buffer
+        return int(buffer)
+
+    def zero(self, buffer: int, offset: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.zero`."""
+        with self.current(f"filling {nbytes} bytes on the device"):
+            _pycuda().memset_d8_async(buffer + offset, 0, nbytes, self.stream)
+
+    def free(self, buffer: int) -> None:
+        """See `nomp.backend.Device.free`."""
+        with self.current("freeing memory"):
+            self.stream.synchronize()  # cuMemFree is not in the order of the stream
+            self._buffers.pop(buffer).free()
+
+    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy_to`."""
+        with self.current(f"copying {nbytes} bytes to the device"):
+            for place, size, stage, done in self._pieces(nbytes):
+                if stage is None:
+                    _pycuda().memcpy_htod_async(buffer + offset, _memory(address, size), self.stream)
+                    self.stream.synchronize()  # a program may have page-locked the memory: then it is still read
+                else:
+                    done.synchronize()
+                    ctypes.memmove(stage.ctypes.data, address + place, size)
+                    _pycuda().memcpy_htod_async(buffer + offset + place, stage[:size], self.stream)
+                    done.record(self.stream)
+
+    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy_from`."""
+        with self.current(f"copying {nbytes} bytes from the device"):
+            waiting: list[tuple[int, int, Any, Any]] = []
+            for place, size, stage, done in self._pieces(nbytes):
+                if stage is None:
+                    _pycuda().memcpy_dtoh_async(_memory(address, size), buffer + offset, self.stream)
+                    self.stream.synchronize()
+                    continue
+                if len(waiting) == 2:
+                    _unstage(address, *waiting.pop(0))
+                done.synchronize()
+                _pycuda().memcpy_dtoh_async(stage[:size], buffer + offset + place, self.stream)
+                done.record(self.stream)
+                waiting.append((place, size, stage, done))
+            for piece in waiting:
+                _unstage(address, *piece)
+
+    def copy(self, target: int, target_offset: int, source: int, source_offset: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy`."""
+        with self.current(f"copying {nbytes} bytes on the device"):
+            _pycuda().memcpy_dtod_async(target + target_offset, source + source_offset, nbytes, self.stream)
+
+    def sync(self) -> None:
+        """See `nomp.backend.Device.sync`."""
+        with self.current("waiting for the device"):
+            self.stream.synchronize()
+
+    def native(self) -> CudaNative:
+        """See `nomp.backend.Device.native`."""
+        return CudaNative(self, self._context.handle)
+
+    def close(self) -> None:
+        """See `nomp.backend.Device.close`."""
+        if self._context is None:
+            return
+        try:
+            with self.current("closing the device"):
+                self.stream.synchronize()
+        finally:
+            self._context.push()
+            for buffer in self._buffers.values():
+                buffer.free()
+            self._buffers.clear()
+            self._modules.clear()
+            self._stages.clear()
+            del self.stream
+            self._context.pop()
+            self._context.detach()
+            self._context = None
+
+    def _pieces(self, nbytes: int) -> Iterator[tuple[int, int, Any, Any]]:
+        """The place and size of each piece of a copy, with page-locked memory and an event for it, in turn."""
+        if nbytes < _LARGE:
+            yield 0, nbytes, None, None
+            return
+        if not self._stages:
+            driver = _pycuda()
+            self._stages = [(driver.pagelocked_empty(_STAGE, "uint8"), driver.Event()) for _ in range(2)]
+        for number, place in enumerate(range(0, nbytes, _STAGE)):
+            yield place, min(_STAGE, nbytes - place), *self._stages[number % 2]
+
+
+def _unstage(address: int, place: int, size: int, stage: Any, done: Any) -> None:
+    """Bring a piece that has been copied from the device to where it belongs."""
+    done.synchronize()
+    ctypes.memmove(address + place, stage.ctypes.data, size)
+
+
+class CudaBackend:
+    """The GPUs that the driver shows, on one platform."""
+
+    name = "cuda"
+
+    def devices(self) -> list[list[DeviceInfo]]:
+        """See `nomp.backend.Backend.devices`."""
+        driver = _pycuda()
+        with _errors("listing the devices"):
+            return [[_info(driver.Device(number)) for number in range(driver.Device.count())]]
+
+    def open(self, platform: int, device: int) -> CudaDevice:
+        """See `nomp.backend.Backend.open`."""
+        driver = _pycuda()
+        if platform != 0:
+            raise NoSuchDevice(f"Platform id {platform} provided to libnomp is not valid.")
+        if not 0 <= device < driver.Device.count():
+            raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
+        found = driver.Device(device)
+        info = _info(found)
+        nvrtc.library()
+        return CudaDevice(found, info)
+
+
+def _info(device: Any) -> DeviceInfo:
+    driver = _pycuda()
+    attributes = device.get_attributes()
+    keys = driver.device_attribute
+    major, minor = device.compute_capability()
+    version = driver.get_driver_version()
+    return DeviceInfo(
+        backend="cuda",
+        dialect="cuda",
+        platform="NVIDIA CUDA",
+        name=device.name(),
+        vendor="NVIDIA Corporation",
+        driver=f"CUDA {version // 1000}.{version % 1000 // 10}",
+        type="gpu",
+        arch=f"sm_{major}{minor}",
+        max_threads_per_block=attributes[keys.MAX_THREADS_PER_BLOCK],
+        local_mem_bytes=attributes[keys.MAX_SHARED_MEMORY_PER_BLOCK],
+        global_mem_bytes=device.total_memory(),
+        compute_units=attributes[keys.MULTIPROCESSOR_COUNT],
+        warp_size=attributes[keys.WARP_SIZE],
+        pointer_arithmetic=True,
+    )
+
+
+def _memory(address: int, nbytes: int) -> Any:
+    return (ctypes.c_char * nbytes).from_address(address)

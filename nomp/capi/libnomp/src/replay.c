@@ -1,0 +1,153 @@
+/*
+ * replay.c: launches that are the same as one before, without Python.
+ *
+ * Once a kernel has been launched twice with the same pointers, maps and scalars, Python leaves a replay here: what is
+ * to be the same again (conditions) and what the launch then consists of (actions), calls of the driver's own functions
+ * on handles that Python keeps alive.  Python takes all of them back before it changes what they rest on: a map, the
+ * device.
+ */
+#include "bridge.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int (*cl_enqueue)(void *queue, void *kernel, unsigned dims, const size_t *offset, const size_t *global,
+                          const size_t *local, unsigned events, const void *wait, void *event);
+typedef int (*cl_set)(void *kernel, unsigned index, size_t size, const void *value);
+typedef int (*cl_copy)(void *queue, void *buffer, unsigned blocking, size_t offset, size_t size, void *host,
+                       unsigned events, const void *wait, void *event);
+
+typedef int (*cu_launch)(void *function, unsigned groups_x, unsigned groups_y, unsigned groups_z, unsigned items_x,
+                         unsigned items_y, unsigned items_z, unsigned shared, void *stream, void **arguments,
+                         void **extra);
+typedef int (*cu_write)(void *buffer, const void *host, size_t size, void *stream);
+typedef int (*cu_read)(void *host, void *buffer, size_t size, void *stream);
+typedef int (*cu_with)(void *context_or_stream);
+typedef int (*cu_pop)(void **context);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct nomp_driver driver;
+static struct nomp_replay **replays = NULL; /* by kernel; the newest first */
+static int kernels = 0;
+
+static void forget(void) {
+  for (int id = 0; id < kernels; id++) replays[id] = NULL;
+}
+
+/* A child's driver has none of the parent's threads: Python says so. */
+static void forget_in_child(void) {
+  pthread_mutex_init(&lock, NULL);
+  forget();
+}
+
+void nomp_replay_start(const struct nomp_driver *now) {
+  static int prepared = 0;
+  pthread_mutex_lock(&lock);
+  driver = *now;
+  if (!prepared) prepared = pthread_atfork(NULL, NULL, forget_in_child) == 0;
+  pthread_mutex_unlock(&lock);
+}
+
+int nomp_replay_keep(int id, struct nomp_replay *replay) {
+  pthread_mutex_lock(&lock);
+  int ok = 1;
+  if (id >= kernels) {
+    struct nomp_replay **larger = realloc(replays, (id + 1) * sizeof *larger);
+    ok = larger != NULL;
+    if (ok)
+      for (replays = larger; kernels <= id; kernels++) replays[kernels] = NULL;
+  }
+  if (ok) {
+    replay->next = replays[id];
+    replays[id] = replay;
+  }
+  pthread_mutex_unlock(&lock);
+  return ok;
+}
+
+void nomp_replay_forget(void) {
+  pthread_mutex_lock(&lock);
+  forget();
+  pthread_mutex_unlock(&lock);
+}
+
+static int holds(const struct nomp_replay *replay, const uintptr_t *addresses) {
+  for (int i = 0; i < replay->pointers; i++)
+    if (addresses[replay->pointer[i].position] != replay->pointer[i].address) return 0;
+  for (int i = 0; i < replay->scalars; i++) {
+    const struct nomp_scalar *scalar = &replay->scalar[i];
+    if (memcmp((const void *)addresses[scalar->position], scalar->bytes, scalar->size) != 0) return 0;
+  }
+  return 1;
+}
+
+/* A status of OpenCL's. */
+static int act_opencl(const struct nomp_action *action, void *host) {
+  void *queue = driver.queue, *object = action->object;
+  switch (action->kind) {
+  case NOMP_SET: return ((cl_set)driver.set)(object, action->index, action->size, host);
+  case NOMP_LAUNCH: {
+    size_t items[3];
+    for (unsigned axis = 0; axis < action->dims; axis++) items[axis] = action->groups[axis] * action->items[axis];
+    return ((cl_enqueue)driver.launch)(queue, object, action->dims, NULL, items, action->items, 0, NULL, NULL);
+  }
+  case NOMP_WRITE: return ((cl_copy)driver.write)(queue, object, 0, 0, action->size, host, 0, NULL, NULL);
+  default: return ((cl_copy)driver.read)(queue, object, 1, 0, action->size, host, 0, NULL, NULL);
+  }
+}
+
+/* A status of CUDA's, or of HIP's, whose functions are the same. */
+static int act_cuda(const struct nomp_action *action, void *host) {
+  void *stream = driver.queue, *object = action->object;
+  const size_t *groups = action->groups, *items = action->items;
+  int status;
+  switch (action->kind) {
+  case NOMP_SET: memcpy(object, host, action->size); return 0;
+  case NOMP_LAUNCH:
+    return ((cu_launch)driver.launch)(object, groups[0], groups[1], groups[2], items[0], items[1], items[2], 0, stream,
+                                      action->arguments, NULL);
+  case NOMP_WRITE: return ((cu_write)driver.write)(object, host, action->size, stream);
+  default:
+    status = ((cu_read)driver.read)(host, object, action->size, stream);
+    return status ? status : ((cu_with)driver.wait)(stream);
+  }
+}
+
+/* A status of the driver's: 0 is good. */
+static int act(const struct nomp_action *action, const uintptr_t *addresses) {
+  void *host = action->bytes ? action->bytes : (void *)(addresses[action->position] + action->offset);
+  if (action->kind == NOMP_STORE) {
+    memcpy((void *)addresses[action->position], action->bytes, action->size);
+    return 0;
+  }
+  return driver.context ? act_cuda(action, host) : act_opencl(action, host);
+}
+
+/* The same for all of *replay*; *begun* says whether any of it has been carried out. */
+static int act_all(const struct nomp_replay *replay, const uintptr_t *addresses, int *begun) {
+  int status = driver.context ? ((cu_with)driver.enter)(driver.context) : 0;
+  if (status) return status;
+  for (int i = 0; i < replay->actions && !status; i++) {
+    status = act(&replay->action[i], addresses);
+    if (!status && replay->action[i].kind != NOMP_SET) *begun = 1;
+  }
+  void *context;
+  if (driver.context) ((cu_pop)driver.leave)(&context);
+  return status;
+}
+
+/* 1: done; 0: Python is to do it; below 0: the driver's status for an action after others had been carried out. */
+int nomp_replay(int id, const uintptr_t *addresses) {
+  int result = 0, begun = 0;
+  pthread_mutex_lock(&lock);
+  struct nomp_replay *replay = id >= 0 && id < kernels ? replays[id] : NULL;
+  while (replay && !holds(replay, addresses)) replay = replay->next;
+  if (replay) {
+    int status = act_all(replay, addresses, &begun);
+    result = !status ? 1 : begun ? (status < 0 ? status : -status) : 0;
+    if (status) forget();
+  }
+  pthread_mutex_unlock(&lock);
+  return result;
+}

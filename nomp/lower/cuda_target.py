@@ -1,0 +1,78 @@
+"""loopy's target for CUDA C++, which is also what HIP compiles: see `target`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from cgen import Pointer, RestrictPointer
+from loopy.kernel.data import AddressSpace
+from loopy.symbolic import Literal
+from loopy.target.cuda import CUDACASTBuilder, CudaTarget, ExpressionToCudaCExpressionMapper
+
+from nomp.lower.target import DeviceBuilderMixin, ExactMapperMixin, HostBuilder, TypedCallable
+
+_BITS = {
+    ("popcount", "uint32"): "(unsigned int)__popc", ("popcount", "uint64"): "(unsigned long long)__popcll",
+    ("clz", "uint32"): "(unsigned int)__clz", ("clz", "uint64"): "(unsigned long long)__clzll",
+}  # fmt: skip
+
+
+def spelled(function: str, dtype: str) -> str:
+    """What a function of ``<math.h>``, or of bits, is called for *dtype*."""
+    return _BITS.get((function, dtype)) or function + ("f" if dtype == "float32" else "")
+
+
+class CudaFunction(TypedCallable):
+    """A function of CUDA's."""
+
+    @staticmethod
+    def spelled(function: str, dtype: str) -> str:
+        """See `spelled`."""
+        return spelled(function, dtype)
+
+
+class CudaMapper(ExactMapperMixin, ExpressionToCudaCExpressionMapper):  # type: ignore[misc]
+    """Expressions of loopy to expressions of CUDA C++."""
+
+    def map_constant(self, expr: Any, type_context: str) -> Any:
+        """64-bit constants have the type that 64-bit variables have."""
+        if isinstance(expr, np.int64 | np.uint64):
+            return Literal(f"{int(expr)}{'ll' if isinstance(expr, np.int64) else 'ull'}")
+        return super().map_constant(expr, type_context)
+
+
+class CudaBuilder(DeviceBuilderMixin, CUDACASTBuilder):  # type: ignore[misc]
+    """The printer of CUDA C++."""
+
+    functions = CudaFunction
+
+    def get_expression_to_c_expression_mapper(self, codegen_state: Any) -> CudaMapper:
+        """The mapper to C expressions."""
+        return CudaMapper(codegen_state)
+
+    def wrap_decl_for_address_space(self, decl: Any, address_space: AddressSpace) -> Any:
+        """Pointers to global memory are plain ones; loopy has a word for functions before them."""
+        if address_space == AddressSpace.GLOBAL:
+            return decl
+        return super().wrap_decl_for_address_space(decl, address_space)
+
+
+class NompCudaTarget(CudaTarget):  # type: ignore[misc]
+    """CUDA C++ for any device."""
+
+    pointer: ClassVar[type[Pointer]] = Pointer
+
+    def get_host_ast_builder(self) -> HostBuilder:
+        """The host side, which does nothing."""
+        return HostBuilder(self)
+
+    def get_device_ast_builder(self) -> CudaBuilder:
+        """The printer."""
+        return CudaBuilder(self)
+
+
+class ApartCudaTarget(NompCudaTarget):
+    """CUDA C++ for any device, of kernels whose arrays share no memory."""
+
+    pointer = RestrictPointer

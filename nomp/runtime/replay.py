@@ -1,0 +1,109 @@
+"""What repeats a launch without Python: the conditions for it, and the calls of the driver that it consists of.
+
+In: a plan of `runtime.kernel` that has been carried out.  Out: a `Replay`, plain data, for a program's C side
+(`capi.replays`), or None where a launch does more than the driver's functions can: copies of variables that are mapped,
+tables, values that are computed from several scalars.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from nomp.backend import Bound, Device, Native
+from nomp.region import Var
+from nomp.runtime.cells import Cell
+from nomp.runtime.memory import AddressMap
+from nomp.runtime.scalars import Scalar, Scalars
+
+if TYPE_CHECKING:
+    from nomp.runtime.kernel import Plan
+    from nomp.runtime.program import Ready
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A call of the driver, or (``store``) bytes for the program's memory.
+
+    *object* is the driver's handle: of a kernel whose argument *index* to ``set`` or that to ``launch`` (with
+    *arguments*, see `backend.Bound`), of a buffer to ``write`` or ``read`` (which waits); or the address of an argument
+    to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*.
+    """
+
+    kind: Literal["set", "launch", "write", "read", "store"]
+    object: int = 0
+    position: int = 0
+    offset: int = 0
+    size: int = 0
+    data: bytes = b""
+    index: int = 0
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    arguments: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """*actions*, where certain arguments of the launch are these *pointers*, and others point to the bytes of *scalars*
+    (both by position).  *kept* must live as long as it may be used."""
+
+    pointers: dict[int, int]
+    scalars: dict[int, bytes]
+    actions: tuple[Action, ...]
+    kept: tuple[Any, ...]
+
+
+def replay(
+    plan: Plan, addresses: Sequence[int], fixed: Set[int], scalars: Scalars, cells: Sequence[Cell], device: Device,
+    memory: AddressMap,
+) -> Replay | None:  # fmt: skip
+    """How to repeat what *plan* did for *addresses*, those at the positions *fixed* being the same."""
+    native, program = device.native(), plan.program
+    if native is None or program is None or not plan.launches or plan.tables:
+        return None
+    elements = [(cell, addresses[cell.position] + offset) for cell, offset in zip(cells, plan.cells, strict=True)]
+    if any(cell.mapped(memory, element) for cell, element in elements):
+        return None
+    free = {scalar.name: scalar for scalar in scalars if program.can_rebind and scalar.name in scalars.loose}
+    launches, kept = list[Action](), list[Any]()
+    for ready in plan.launches:
+        bound = native.bound(ready.kernel, ready.arguments)
+        settings = _settings(ready, bound, program.loose_values, free)
+        if settings is None:
+            return None
+        kept.append(bound)
+        launch = Action("launch", bound.handle, grid=ready.grid, block=ready.block, arguments=bound.arguments)
+        launches += [*settings, launch]
+    before, after = _cells(cells, plan, native, device)
+    stores = [Action("store", position=position, size=len(value), data=value) for position, value in plan.counters]
+    pointers = {position: addresses[position] for position in fixed | {cell.position for cell in cells}}
+    same = {s.position: ctypes.string_at(addresses[s.position], s.size) for s in scalars if s.name not in free}
+    return Replay(pointers, same, (*before, *launches, *after, *stores), (plan, native, *kept))
+
+
+def _settings(ready: Ready, bound: Bound, values: Sequence[Any], free: dict[str, Scalar]) -> list[Action] | None:
+    """Arguments of *ready* that come from scalars that may change; None if one has to be computed from these."""
+    made = []
+    for index, argument in enumerate(ready.launch.arguments):
+        value = next((v for v in values if argument.kind == "value" and v.name == argument.name), None)
+        if value is None:
+            continue
+        scalar = free.get(value.expr.name) if isinstance(value.expr, Var) else None
+        if scalar is None or scalar.dtype != value.dtype:
+            return None
+        place = bound.slots[index] if bound.slots else bound.handle
+        made.append(Action("set", place, scalar.position, size=scalar.size, index=index))
+    return made
+
+
+def _cells(cells: Sequence[Cell], plan: Plan, native: Native, device: Device) -> tuple[list[Action], list[Action]]:
+    """What fills the buffers of *cells*, and what brings the results to the program's variables."""
+    before, after = list[Action](), list[Action]()
+    for cell, offset in zip(cells, plan.cells, strict=True):
+        result = Action("read", native.handle(cell.buffer(device)), cell.position, offset, cell.size)
+        start = cell.start.raw if cell.start is not None else b""
+        before.append(replace(result, kind="write", data=start))
+        after.append(result)
+    return before, after

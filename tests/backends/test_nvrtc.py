@@ -1,0 +1,53 @@
+"""CUDA C++ of whole programs, compiled by NVRTC: no GPU is needed, and none of it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from nomp_backends import nvrtc
+
+from nomp import pipeline
+from nomp.backend import BackendError, DeviceInfo
+from nomp.config import Settings
+from nomp.frontend.clang import parse
+from nomp.region import Region
+
+PROGRAMS = sorted((Path(__file__).parents[1] / "programs" / "c").glob("*.c"))
+GPU = DeviceInfo("cuda", "cuda", "CUDA", "a GPU", "NVIDIA", "13.0", "gpu", "sm_80", 1024, 49152, 1 << 34, 100, 32, True)
+EXTENTS_OF_LAUNCHES = {("clauses", 13), ("conditions", 17)}
+"""Regions with a local array whose size only the launch knows, which CUDA does not have."""
+
+
+def regions(program: Path) -> Iterator[Region]:
+    """Those of *program*, without scripts."""
+    for file in parse(str(program), ()):
+        for directive in file.directives:
+            if directive.region:
+                region = directive.region
+                yield replace(region, clauses=replace(region.clauses, transforms=(), annotations=()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+def test_programs_compile(program: Path) -> None:
+    for number, region in enumerate(regions(program)):
+        text, _ = pipeline.emit_source(region, GPU, Settings())
+        if (program.stem, region.line) in EXTENTS_OF_LAUNCHES:
+            with pytest.raises(BackendError, match="NVRTC_ERROR_COMPILATION") as caught:
+                nvrtc.compiled(text, "sm_80")
+            assert "expression must have a constant value" in caught.value.log
+        else:
+            assert nvrtc.compiled(text, ("sm_75", "sm_80", "sm_90")[number % 3]).startswith(b"\x7fELF")
+
+
+def test_an_error_comes_with_the_log() -> None:
+    with pytest.raises(BackendError) as caught:
+        nvrtc.compiled('extern "C" __global__ void f(int *a) { a[0] = b; }', "sm_90")
+    assert 'nomp.cu(1): error: identifier "b" is undefined' in caught.value.log
+
+
+def test_architectures() -> None:
+    assert {"sm_75", "sm_80", "sm_90"} <= set(nvrtc.architectures())

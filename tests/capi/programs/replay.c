@@ -1,0 +1,152 @@
+/* replay.c of libnomp over a driver of this file: what is called, with what, and when Python is to do it instead. */
+#include "../../../nomp/capi/libnomp/src/replay.c"
+
+#include "check.h"
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char log_[1000];
+static int refuse = -1, calls = 0; /* the call that fails */
+
+static int called(const char *text) {
+  strcat(log_, text);
+  return calls++ == refuse ? -5 : 0;
+}
+
+static int enqueue(void *queue, void *kernel, unsigned dims, const size_t *offset, const size_t *global,
+                   const size_t *local, unsigned events, const void *wait, void *event) {
+  char text[100];
+  snprintf(text, sizeof text, "launch %s/%s %u %zu/%zu;", (char *)queue, (char *)kernel, dims, global[dims - 1],
+           local[dims - 1]);
+  return offset || events || wait || event ? 1 : called(text);
+}
+
+static int set(void *kernel, unsigned index, size_t size, const void *value) {
+  char text[100];
+  snprintf(text, sizeof text, "set %s %u %zu %g;", (char *)kernel, index, size, *(const double *)value);
+  return called(text);
+}
+
+static int copy(const char *verb, void *buffer, unsigned blocking, size_t size, double *host) {
+  char text[100];
+  snprintf(text, sizeof text, "%s %s %u %zu %g;", verb, (char *)buffer, blocking, size, *host);
+  return called(text);
+}
+
+static int write_(void *queue, void *buffer, unsigned blocking, size_t offset, size_t size, void *host,
+                  unsigned events, const void *wait, void *event) {
+  return !queue || offset || events || wait || event || copy("write", buffer, blocking, size, host);
+}
+
+static int read_(void *queue, void *buffer, unsigned blocking, size_t offset, size_t size, void *host, unsigned events,
+                 const void *wait, void *event) {
+  if (!queue || offset || events || wait || event) return 1;
+  *(double *)host += 100;
+  return copy("read", buffer, blocking, size, host);
+}
+
+static int cu_launch_(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned ix, unsigned iy, unsigned iz,
+                      unsigned shared, void *stream, void **arguments, void **extra) {
+  char text[100];
+  snprintf(text, sizeof text, "%s/%s %u,%u,%u/%u,%u,%u %g;", (char *)stream, (char *)function, gx, gy, gz, ix, iy, iz,
+           *(double *)arguments[0]);
+  return shared || extra ? 1 : called(text);
+}
+
+static int cu_write_(void *buffer, const void *host, size_t size, void *stream) {
+  return !stream || copy("write", buffer, 0, size, (double *)host);
+}
+
+static int cu_read_(void *host, void *buffer, size_t size, void *stream) {
+  return !stream || copy("read", buffer, 0, size, host);
+}
+
+static int cu_wait_(void *stream) { return called(stream ? "wait;" : ""); }
+
+static int cu_push_(void *context) { return called(context ? "push;" : ""); }
+
+static int cu_pop_(void **context) {
+  *context = NULL;
+  return called("pop;");
+}
+
+static double one = 1;
+static int seven = 7;
+static const struct nomp_pointer pointer = {1, 0xabc0};
+static const struct nomp_scalar scalar = {0, sizeof seven, &seven};
+static const struct nomp_action actions[] = {
+    {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = "sum"},
+    {.kind = NOMP_SET, .position = 2, .size = 8, .object = "kernel", .index = 3},
+    {.kind = NOMP_LAUNCH, .object = "kernel", .dims = 2, .groups = {3, 2}, .items = {2, 4}},
+    {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum"},
+    {.kind = NOMP_STORE, .position = 4, .bytes = &seven, .size = sizeof seven},
+};
+static struct nomp_replay replay = {NULL, 1, 1, 5, &pointer, &scalar, actions};
+
+int main(void) {
+  const struct nomp_driver functions = {.queue = "queue", .launch = enqueue, .set = set, .write = write_, .read = read_};
+  int n = 7, last = 0;
+  double factor = 0.5, sums[2] = {0, 1};
+  uintptr_t addresses[] = {(uintptr_t)&n, 0xabc0, (uintptr_t)&factor, (uintptr_t)sums, (uintptr_t)&last};
+
+  CHECK(nomp_replay(2, addresses) == 0);
+  nomp_replay_start(&functions);
+  CHECK(nomp_replay(-1, addresses) == 0 && nomp_replay(2, addresses) == 0);
+  CHECK(nomp_replay_keep(2, &replay) == 1);
+  CHECK(nomp_replay(1, addresses) == 0 && nomp_replay(3, addresses) == 0 && !*log_);
+
+  CHECK(nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "write sum 0 8 1;set kernel 3 8 0.5;launch queue/kernel 2 8/4;read sum 1 8 101;") == 0);
+  CHECK(last == 7 && sums[0] == 0 && sums[1] == 101);
+  factor = 2;
+  CHECK(nomp_replay(2, addresses) == 1 && strstr(log_, "set kernel 3 8 2;") && sums[1] == 201);
+
+  *log_ = 0; /* other scalars, another pointer: Python's, without a call of the driver */
+  n = 8;
+  CHECK(nomp_replay(2, addresses) == 0);
+  n = 7, addresses[1] = 0xabc8;
+  CHECK(nomp_replay(2, addresses) == 0 && !*log_);
+  static const struct nomp_pointer another = {1, 0xabc8};
+  static struct nomp_replay second = {NULL, 1, 1, 1, &another, &scalar, actions + 2};
+  CHECK(nomp_replay_keep(2, &second) == 1 && nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "launch queue/kernel 2 8/4;") == 0);
+  addresses[1] = 0xabc0;
+  CHECK(nomp_replay(2, addresses) == 1);
+
+  pid_t child = fork(); /* the child's driver is not there */
+  if (child == 0) _exit(nomp_replay(2, addresses));
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK(nomp_replay(2, addresses) == 1);
+  nomp_replay_forget();
+  CHECK(nomp_replay(2, addresses) == 0);
+
+  static struct nomp_replay later = {NULL, 1, 1, 4, &pointer, &scalar, actions + 1};
+  CHECK(nomp_replay_keep(2, &later) == 1);
+  calls = 0, refuse = 1; /* nothing has happened yet: Python tries again, and says what is wrong */
+  CHECK(nomp_replay(2, addresses) == 0 && nomp_replay(2, addresses) == 0 && calls == 2);
+  CHECK(nomp_replay_keep(2, &later) == 1);
+  calls = 0, refuse = 2; /* the launch has been enqueued: it must not be once more */
+  CHECK(nomp_replay(2, addresses) == -5 && nomp_replay(2, addresses) == 0 && calls == 3);
+
+  const struct nomp_driver cuda = {"stream", "context", .launch = cu_launch_, .write = cu_write_, .read = cu_read_,
+                                   .enter = cu_push_, .leave = cu_pop_, .wait = cu_wait_};
+  double slot = 0;
+  void *arguments[] = {&slot};
+  const struct nomp_action on_cuda[] = {
+      {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = "sum"},
+      {.kind = NOMP_SET, .position = 2, .size = 8, .object = &slot},
+      {.kind = NOMP_LAUNCH, .object = "f", .dims = 2, .groups = {3, 2, 1}, .items = {32, 4, 1}, .arguments = arguments},
+      {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum"},
+  };
+  struct nomp_replay with_cuda = {NULL, 1, 1, 4, &pointer, &scalar, on_cuda};
+  *log_ = 0, refuse = -1, sums[1] = 0.5;
+  nomp_replay_start(&cuda);
+  CHECK(nomp_replay_keep(2, &with_cuda) == 1 && nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "push;write sum 0 8 1;stream/f 3,2,1/32,4,1 2;read sum 0 8 0.5;wait;pop;") == 0);
+  calls = 0, refuse = 2;
+  CHECK(nomp_replay(2, addresses) == -5 && strcmp(strrchr(log_, ' '), " 2;pop;") == 0);
+  puts("done");
+  return 0;
+}

@@ -1,0 +1,115 @@
+"""Which launches may be repeated without Python, and what of."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from bench import ARRAY_A, CELL_S, SCALAR_N, Bench, N, address, region, source
+
+from nomp.backend import Bound
+from nomp.device_source import Argument, Value
+from nomp.region import Assign, Binary, Cast, Const, Expr, Load, Param, Region, Var
+from nomp.runtime.kernel import Kernel
+from nomp.runtime.memory import TO
+from nomp.runtime.replay import Action, Replay
+
+FACTOR = Var("factor", "float64")
+WHOLE = Var("count", "int32")
+ELEMENT = Load("a", (Var("i", "int32"),), "float64")
+
+
+class FakeNative:
+    """Handles are the numbers of things seen."""
+
+    queue = 1
+    context = 0
+    functions: Mapping[str, int] = {}
+
+    def handle(self, buffer: Any) -> int:
+        return 7
+
+    def bound(self, kernel: Any, arguments: Sequence[Any]) -> Bound:
+        return Bound(9, arguments)
+
+
+def replays(bench: Bench, made: Region, addresses: Sequence[int], runs: int = 3) -> list[Replay | None]:
+    bench.device.native = FakeNative  # type: ignore[assignment,method-assign]
+    kernel = Kernel(made)
+    return [kernel.run(bench.context, addresses) for _ in range(runs)]
+
+
+def test_the_second_launch_of_a_kind_is_kept() -> None:
+    a, n, factor = np.arange(4.0), ctypes.c_int(4), ctypes.c_double(0.5)
+    made = source(Argument("buffer", "a"), Argument("value", "n"), Argument("value", "factor"),
+                  values=(Value("n", "int32", N), Value("factor", "float64", FACTOR)))  # fmt: skip
+    bench = Bench(made)
+    bench.memory.update(address(a), 0, 4, 8, TO)
+    kernel = region(SCALAR_N, ARRAY_A, Param("factor", "float64"), body=(Assign(ELEMENT, FACTOR),))
+    first, second, third = replays(bench, kernel, [address(n), address(a), address(factor)])
+    assert first is third is None and second is not None
+    assert second.scalars == {0: (4).to_bytes(4, "little")}
+    assert second.pointers == {0: address(n), 1: address(a), 2: address(factor)}
+    settings, launch = second.actions
+    assert settings == Action("set", 9, position=2, size=8, index=2)
+    assert launch == Action("launch", 9, grid=(1,), block=(4,))
+
+
+def test_cells_are_filled_before_and_read_after() -> None:
+    bench, s = Bench(source(Argument("buffer", "s"))), ctypes.c_double(1)
+    _, second, _ = replays(bench, region(SCALAR_N, CELL_S), [address(ctypes.c_int(3)), address(s)])
+    assert second is not None and [action.kind for action in second.actions] == ["write", "launch", "read"]
+    assert second.actions[0] == Action("write", 7, position=1, size=8)
+    assert second.pointers[1] == address(s)
+
+
+def test_last_values_of_counters_are_stored() -> None:
+    bench, i = Bench(source()), ctypes.c_int(1)
+    counter = Param("last", "int32", "counter", "i", writes=True)
+    _, second, _ = replays(bench, region(SCALAR_N, counter, final="last"), [address(ctypes.c_int(3)), address(i)])
+    assert second is not None
+    assert second.actions[-1] == Action("store", position=1, size=4, data=(3).to_bytes(4, "little"))
+
+
+def test_a_mapped_cell_is_left_to_python() -> None:
+    bench, s = Bench(source(Argument("buffer", "s"))), np.ones(1)
+    bench.memory.update(address(s), 0, 1, 8, TO)
+    assert replays(bench, region(SCALAR_N, CELL_S), [address(ctypes.c_int(3)), address(s)]) == [None] * 3
+
+
+def test_a_table_is_left_to_python() -> None:
+    bench, table = Bench(source(Argument("buffer", "t"))), np.ones(2)
+    param = Param("t", "float64", "table", "t", (Const(2, "int64"),), reads=True)
+    body = (Assign(ELEMENT, Load("t", (Const(0, "int32"),), "float64")),)
+    kernel = region(SCALAR_N, param, body=body)
+    assert replays(bench, kernel, [address(ctypes.c_int(3)), address(table)]) == [None] * 3
+
+
+@pytest.mark.parametrize("expr", [Binary("+", WHOLE, Const(1, "int32"), "int32"), Cast(WHOLE, "int64")])
+def test_computed_values_are_left_to_python(expr: Expr) -> None:
+    bench, a = Bench(source(Argument("value", "more"), values=(Value("more", expr.dtype, expr),))), np.arange(4.0)
+    bench.memory.update(address(a), 0, 4, 8, TO)
+    body = (Assign(ELEMENT, Cast(expr, "float64")),)
+    kernel = region(SCALAR_N, ARRAY_A, Param("count", "int32"), body=body)
+    addresses = [address(ctypes.c_int(3)), address(a), address(ctypes.c_int(3))]
+    assert replays(bench, kernel, addresses) == [None] * 3
+
+
+def test_what_launches_nothing_is_left_to_python() -> None:
+    assert replays(Bench(source()), region(SCALAR_N), [address(ctypes.c_int(0))]) == [None] * 3
+
+
+def test_a_change_of_the_map_is_told_beforehand() -> None:
+    a, told = np.arange(8.0), list[int]()
+    bench = Bench(source())
+    bench.memory._changing = lambda: told.append(len(list(bench.memory)))
+    for section, expected in (((0, 4), True), ((0, 4), False), ((1, 3), False), ((2, 6), True)):
+        before = len(told)
+        bench.memory.update(address(a), *section, 8, TO)
+        assert (len(told) > before) is expected
+    before = len(told)
+    bench.memory.update(address(a), 0, 6, 8, 8)
+    assert told[before:] == [1]
