@@ -52,8 +52,11 @@ class Conflict:
         sides = [{loop.iname: f"{'x' if k < still else letter}{k}" for k, loop in enumerate(access.loops)}
                  | dict(parameters) for letter, access in (("x", first), ("y", second))]  # fmt: skip
         constraints = [*(f"x{k} = y{k}" for k in range(still)), f"({order})"]
-        for one, two in zip(first.index, second.index, strict=True):
-            constraints += self._equal(one, two, sides)
+        if len(first.index) == len(second.index):
+            for one, two in zip(first.index, second.index, strict=True):
+                constraints += self._equal(one, two, sides)
+        else:
+            self.exact = False  # of two regions, one of which leaves the rows of the array
         self.pairs = isl.Map.from_domain_and_range(first.domain, second.domain) & self._map(constraints)
 
     def among(self, order: isl.Map, *, exact: bool) -> Conflict:

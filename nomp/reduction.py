@@ -35,7 +35,7 @@ from nomp.region import (
     While,
 )
 from nomp.schedule import Part, divided
-from nomp.walks import names, rewritten, walk
+from nomp.walks import expressions, names, rewritten, walk, written_in
 
 _START = {"+": 0, "^": 0, "*": 1}
 """Where an accumulator starts; every other operator is idempotent, and starts with the variable's own value."""
@@ -95,10 +95,8 @@ def is_pure(region: Region) -> bool:
     reduced = {reduction.name for reduction in region.clauses.reductions}
     if not reduced or len(region.body) != 1 or not isinstance(loop := region.body[0], For):
         return False
-    written = {s.target for s in walk(region.body) if isinstance(s, Assign)}
-    local = {s.name for s in walk(region.body) if isinstance(s, Declare)} | reduced
-    outside = [t for t in written if (t.name if isinstance(t, Var) else t.array) not in local]
-    return not outside and all(is_launch_expr(e, region.scalars) for e in (loop.lower, loop.upper, loop.step))
+    own = {stmt.name for stmt in walk(region.body) if isinstance(stmt, Declare)} | reduced
+    return written_in(region.body) <= own and all(is_launch_expr(expr, region.scalars) for expr in expressions(loop))
 
 
 def _in_lanes(

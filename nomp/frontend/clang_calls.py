@@ -44,9 +44,11 @@ def call(ctx: Context, cursor: Cursor, args: tuple[Expr, ...]) -> Expr:
     dtype = dtype_of(cursor.type)
     if callee is not None and not (is_math(name) and callee.location.is_in_system_header):
         return _own(ctx, cursor, callee, args)
-    found = _known(name.strip("_"), args)
+    found = _known(name, args)
     if cursor.spelling.startswith("__builtin_"):
-        found = found or _bits(name, args)
+        found = found or _builtin(name, args)
+    if found is None and (cursor.spelling.startswith("__builtin_") or called.location.is_in_system_header):
+        found = _tested(name.strip("_"), args)  # names that a program, too, may give its functions
     if found is not None:
         return found
     if name in _CONSTANTS and dtype and (value := ast.evaluate(cursor)) is not None:
@@ -73,14 +75,17 @@ def is_reserved(name: str) -> bool:
 
 
 def _known(name: str, args: tuple[Expr, ...]) -> Expr | None:
-    """What other operations compute: absolute values, rounding to integers, tests of floating-point numbers."""
-    if name in _EXPECTED and args:
-        return args[0]
+    """What other operations compute: absolute values, rounding to integers."""
     if (rounding := _ROUNDED.get(name.removesuffix("f"))) and len(args) == 1:
         return cast(Call(rounding, args, args[0].dtype), "int64")
     if name in _ABSOLUTE and args:
         negative = Binary("<", args[0], Const(0, args[0].dtype), "int32")
         return Select(negative, Unary("-", args[0], args[0].dtype), args[0], args[0].dtype)
+    return None
+
+
+def _tested(name: str, args: tuple[Expr, ...]) -> Expr | None:
+    """The tests and comparisons of floating-point numbers that are macros in C."""
     if name in _COMPARED and len(args) == 2:
         return _COMPARED[name](*args)
     base = name if name in _TESTS else name.removesuffix("f")
@@ -91,8 +96,10 @@ BITS = ("popcount", "clz")
 """Functions of unsigned integers that devices have, by OpenCL's names; C's compilers have them as built-in ones."""
 
 
-def _bits(name: str, args: tuple[Expr, ...]) -> Expr | None:
-    """``__builtin_popcount`` and its like: functions of the bits of an integer, of the argument's type."""
+def _builtin(name: str, args: tuple[Expr, ...]) -> Expr | None:
+    """``__builtin_expect``; ``__builtin_popcount`` and its like: functions of the bits of an integer, of its type."""
+    if name in _EXPECTED and args:
+        return args[0]
     base = name if name in _COUNTS else name.removesuffix("l").removesuffix("l")
     if base not in _COUNTS or len(args) != 1 or is_float(args[0].dtype):
         return None

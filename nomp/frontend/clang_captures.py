@@ -314,35 +314,26 @@ def _unusable(ctx: Context, cursor: Cursor, path: Path, layout: Layout) -> NompE
 
 
 def _shape(ctx: Context, cursor: Cursor, path: Path, layout: Layout, site: Site) -> tuple[Expr | None, ...]:
-    """The extents of the array that *path* names; the first one of a function's parameter binds nothing in C."""
-    shape = extents(ctx, cursor, path.root, layout, site, path.host)
+    """An expression for each extent of the array *path*, None where C gives none: the first one of a parameter."""
     loose = path.root.kind == CursorKind.PARM_DECL and path.field is None
-    return (None, *shape[1:]) if loose else shape
-
-
-def extents(
-    ctx: Context, cursor: Cursor, declared: Cursor, layout: Layout, site: Site, host: str
-) -> tuple[Expr | None, ...]:
-    """An expression for each of the *layout*'s extents, None where C gives none."""
-    sizes = iter(_sizes(declared)) if "" in layout.extents else iter(())
     shape: list[Expr | None] = []
-    for rank, extent in enumerate(layout.extents):
-        size = next(sizes, None) if extent is not None and "" in layout.extents else None
-        if isinstance(extent, int):
-            shape.append(Const(extent, "int64"))
-        elif extent == "":
-            loose = rank == 0 and declared.kind == CursorKind.PARM_DECL
-            shape.append(None if loose else _variable_extent(ctx, cursor, declared, size, site, (host, rank)))
-        else:
+    for rank, (extent, size) in enumerate(zip(layout.extents, sizes_of(path.root, layout), strict=True)):
+        if extent is None or (loose and rank == 0):
             shape.append(None)
+        elif isinstance(extent, int):
+            shape.append(Const(extent, "int64"))
+        else:
+            shape.append(_variable_extent(ctx, cursor, path.root, size, site, (path.host, rank)))
     return tuple(shape)
 
 
-def _sizes(declared: Cursor) -> list[Cursor]:
-    """The size expressions in the declaration of a variable-length array, outermost first."""
+def sizes_of(declared: Cursor, layout: Layout) -> list[Cursor | None]:
+    """The expression in its declaration for each of the extents of an array, as far as there are any."""
     first = ast.initialiser(declared) if declared.kind == CursorKind.VAR_DECL else None
-    found = [child for child in ast.children(declared) if child.kind.is_expression()]
-    return [child for child in found if first is None or child != first][::-1]
+    inside = (child for child in ast.children(declared) if child.kind.is_expression())
+    found = [child for child in inside if first is None or child != first]
+    sizes = iter(found[::-1] if "" in layout.extents else ())
+    return [None if extent is None else next(sizes, None) for extent in layout.extents]
 
 
 def _variable_extent(

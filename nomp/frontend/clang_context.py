@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +14,7 @@ from nomp.diagnostics import Diagnostic, NompError, Note, error
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, SourceText
 from nomp.frontend.clang_elements import Element
-from nomp.region import NOWHERE, Call, Expr, Function, Load, Param, Place, Stmt, Var
+from nomp.region import NOWHERE, Call, Declare, Expr, Function, Load, Param, Place, Stmt, Var
 from nomp.walks import Names, walk_expr
 
 Key = tuple[Any, ...]  # a variable (`clang_ast.key`), followed by the members on the way to what is meant
@@ -71,9 +71,9 @@ class Context:
     counters that no header declares.  *counters* are the inames of the loops around the statement at hand.  *hoisted*
     takes statements to run before it; it is None where what is translated may be evaluated several times or not at all.
     *inline*, *store* and *literal* translate calls, assignments whose value is used and literals of arrays, with its
-    help; *capture* makes a parameter
-    of a path that the statements themselves do not spell.  *late* are such paths that turned out to be written.
-    *failed* says that something was refused, were it by an error without a message because an earlier one explains it.
+    help; *capture* makes a parameter of a path that the statements themselves do not spell.  *late* are such paths that
+    turned out to be written.  *failed* says that something was refused, were it by an error without a message because
+    an earlier one explains it.
     """
 
     source: SourceText
@@ -121,6 +121,17 @@ class Context:
         fixed |= {counter.name for counter in self.counters.values()}
         leaves = [part for part in walk_expr(expr) if isinstance(part, Var | Load | Call)]
         return all(isinstance(leaf, Var) and leaf.name in fixed for leaf in leaves)
+
+    def settled(self, parts: Iterable[Expr], name: str, cursor: Cursor) -> tuple[tuple[Expr, ...], list[Stmt]]:
+        """Each of *parts* as something that keeps its value, and the declarations, after *name*, that this takes."""
+        found: list[Expr] = []
+        declared: list[Stmt] = []
+        for part in parts:
+            kept = part if self.is_settled(part) else Var(self.names.unique(f"{name}_index"), part.dtype)
+            if kept is not part and isinstance(kept, Var):
+                declared.append(Declare(kept.name, kept.dtype, (), part, self.place(cursor)))
+            found.append(kept)
+        return tuple(found), declared
 
     def be_variable(self, key: Key) -> Again:
         """The exception to raise where the counter *key* turns out to need a variable."""

@@ -36,7 +36,6 @@ from nomp.region import (
     Expr,
     For,
     If,
-    Load,
     Param,
     Return,
     Stmt,
@@ -45,7 +44,7 @@ from nomp.region import (
     Var,
     While,
 )
-from nomp.walks import expressions, walk, walk_expr
+from nomp.walks import expressions, variable, variables, walk
 
 _TRUE = Const(1, "int32")
 
@@ -118,13 +117,13 @@ def _with_variable(writer: Writer, cursor: Cursor, loop: For) -> Statements:
     """*loop* and the variable that it counts with: its last value is known before the loop, unless it is left."""
     target = assigned(cursor)
     assert target is not None
-    variable = location(writer.ctx, target)
-    if any(_name(variable) == name for expr in expressions(loop) for name in _names(expr)):
+    own = location(writer.ctx, target)
+    assert isinstance(own, Var)
+    if own.name in variables(*expressions(loop)):
         raise _changes(writer.ctx, cursor, target.spelling)
-    assert isinstance(variable, Var)
-    now = Assign(variable, Var(loop.iname, loop.dtype), loop.place)
+    now = Assign(own, Var(loop.iname, loop.dtype), loop.place)
     body = jumps.before(Break, loop.body, (now,))
-    return Assign(variable, last_values.after(loop), loop.place), replace(loop, body=body)
+    return Assign(own, last_values.after(loop), loop.place), replace(loop, body=body)
 
 
 def _refuse_other_changes(ctx: Context, cursor: Cursor, found: Header) -> None:
@@ -158,22 +157,12 @@ def _final(writer: Writer, cursor: Cursor, counter: Counter) -> str | None:
 
 
 def _refuse_moving_bounds(ctx: Context, found: Header, body: Statements) -> None:
-    read = {name for expr in (found.upper, found.step) for name in _names(expr)}
+    read = variables(found.upper, found.step)
     for stmt in walk(body):
-        if isinstance(stmt, Assign) and _name(stmt.target) in read:
+        if isinstance(stmt, Assign) and variable(stmt.target) in read:
             advice = "copy the bound to another variable before the loop"
-            message = f"'{_name(stmt.target)}', on which the bound or step of a loop depends, changes in its body"
+            message = f"'{variable(stmt.target)}', on which the bound or step of a loop depends, changes in its body"
             raise error("N206", message, Span(ctx.source.path, *stmt.place), help=advice)
-
-
-def _names(expr: Expr) -> Iterator[str]:
-    for inner in walk_expr(expr):
-        if isinstance(inner, Var | Load):
-            yield _name(inner)
-
-
-def _name(target: Var | Load) -> str:
-    return target.name if isinstance(target, Var) else target.array
 
 
 # --------------------------------------------------------------------------------------------------- other loops

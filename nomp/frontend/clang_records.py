@@ -21,7 +21,7 @@ from nomp.frontend.clang_context import Context, Key
 from nomp.frontend.clang_elements import Element, folded, offset_by
 from nomp.frontend.clang_paths import Path, path_of
 from nomp.frontend.clang_types import is_address, is_array, is_in_union, is_pointer, is_record, is_unnamed, layout_of
-from nomp.region import Binary, Const, Expr, Param
+from nomp.region import Binary, Const, Expr, Param, Stmt
 
 Index = Callable[[Cursor], Expr]
 
@@ -57,6 +57,12 @@ class Spot:
     def moved(self, distance: Expr, size: int) -> Spot:
         """What is *distance* elements of *size* bytes further on."""
         return replace(self, terms=(*self.terms, (distance, size)))
+
+    def settled(self, ctx: Context, name: str, cursor: Cursor) -> tuple[Spot, list[Stmt]]:
+        """The same place whatever changes from now on, and the declarations, after *name*, that this takes."""
+        distances, declared = ctx.settled([distance for distance, _ in self.terms], name, cursor)
+        sizes = (size for _, size in self.terms)
+        return replace(self, terms=tuple(zip(distances, sizes, strict=True))), declared
 
 
 def member(ctx: Context, cursor: Cursor, index: Index) -> Element:

@@ -7,7 +7,7 @@ statement does not hide those of the next: they are collected in the context.  R
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from clang.cindex import CursorKind, StorageClass
@@ -17,7 +17,7 @@ from nomp.frontend import clang_ast as ast
 from nomp.frontend import clang_control as control
 from nomp.frontend import clang_structs as structs
 from nomp.frontend.clang_ast import Cursor
-from nomp.frontend.clang_captures import extents, written_by
+from nomp.frontend.clang_captures import sizes_of, written_by
 from nomp.frontend.clang_constants import is_static_constant
 from nomp.frontend.clang_context import Context, Local
 from nomp.frontend.clang_elements import Element, folded
@@ -27,7 +27,7 @@ from nomp.frontend.clang_paths import Path
 from nomp.frontend.clang_types import dtype_of, is_pointer, is_record, layout_of
 from nomp.frontend.clang_writer import Statements, Writer
 from nomp.region import Assign, Binary, Const, Declare, Expr, Load, Stmt, Var
-from nomp.walks import walk_expr
+from nomp.walks import variable, walk_expr
 
 
 def translate(writer: Writer, cursor: Cursor) -> Statements:
@@ -93,31 +93,20 @@ def _alias(writer: Writer, declared: Cursor, first: Cursor) -> Iterator[Stmt]:
         if isinstance(spot, Path):
             ctx.places[key] = spot
             return
-        terms = _settled(ctx, declared, [distance for distance, _ in spot.terms])
-        yield from (kept for _, kept in terms if kept)
-        sizes = [size for _, size in spot.terms]
-        ctx.spots[key] = replace(spot, terms=tuple(zip([term for term, _ in terms], sizes, strict=True)))
+        spot, kept = spot.settled(ctx, name, declared)
+        yield from kept
+        ctx.spots[key] = spot
         return
     found = pointee(ctx, first)
     if isinstance(found, Element):
-        index = _settled(ctx, declared, found.index)
-        yield from (kept for _, kept in index if kept)
-        found = replace(found, index=tuple(part for part, _ in index))
+        index, kept = ctx.settled(found.index, name, declared)
+        yield from kept
+        found = replace(found, index=index)
     rank = 1 if isinstance(found, Var) else found.dimensions
     if (layout.dtype, len(layout.extents)) != (found.dtype, rank):
         advice = "subscript the array itself"
         raise ctx.refusal("N211", declared, f"'{name}' is not a pointer to what it is given", advice)
     ctx.aliases[key] = found
-
-
-def _settled(ctx: Context, declared: Cursor, index: Sequence[Expr]) -> list[tuple[Expr, Declare | None]]:
-    """Each of *index* as something that keeps its value, and the variable that this takes."""
-    found: list[tuple[Expr, Declare | None]] = []
-    for part in index:
-        name = None if ctx.is_settled(part) else ctx.names.unique(f"{declared.spelling}_index")
-        kept = Declare(name, part.dtype, (), part, ctx.place(declared)) if name else None
-        found.append((Var(kept.name, kept.dtype), kept) if kept else (part, None))
-    return found
 
 
 def _local_array(writer: Writer, declared: Cursor) -> Local:
@@ -132,17 +121,19 @@ def _local_array(writer: Writer, declared: Cursor) -> Local:
     if writer.inlined and not all(isinstance(extent, int) for extent in layout.extents):
         advice = "give it a constant size"
         raise ctx.refusal("N214", declared, f"the size of '{name}' is unknown when the kernel is compiled", advice)
-    shape = extents(ctx, declared, declared, layout, writer.site, name)
-    for extent in shape:
-        assert extent is not None
-        _check_extent(ctx, declared, extent)
-    return Local(ctx.names.unique(name), layout.dtype, tuple(e for e in shape if e is not None))
+    shape: list[Expr] = []
+    for extent, size in zip(layout.extents, sizes_of(declared, layout), strict=True):
+        with ctx.repeated():
+            shape.append(value(ctx, size) if size is not None and extent == "" else Const(int(extent or 0), "int64"))
+        _check_extent(ctx, declared, shape[-1])
+    return Local(ctx.names.unique(name), layout.dtype, tuple(shape))
 
 
 def _check_extent(ctx: Context, declared: Cursor, extent: Expr) -> None:
+    hosts = {param.name: param.host for param in ctx.params.values()}
     for inner in walk_expr(extent):
-        if isinstance(inner, Load) or (isinstance(inner, Var) and inner.name not in ctx.jit):
-            name = inner.name if isinstance(inner, Var) else inner.array
+        if isinstance(inner, Load) or (isinstance(inner, Var) and hosts.get(inner.name) not in ctx.jit):
+            name = hosts.get(variable(inner), variable(inner))
             advice = f'name it in jit("{name}"), or use a constant size'
             message = (
                 f"the size of '{declared.spelling}' depends on '{name}', which is unknown when the kernel is compiled"
@@ -199,7 +190,7 @@ def stored(ctx: Context, cursor: Cursor) -> Expr:
         return value(ctx, second)
     assign = _assign(ctx, cursor, written)
     target, before = assign.target, ast.operator(cursor) in ("x++", "x--")
-    name = ctx.names.unique(f"{target.name if isinstance(target, Var) else target.array}_value")
+    name = ctx.names.unique(f"{variable(target)}_value")
     result = Var(name, target.dtype)
     ctx.hoisted.append(Declare(name, target.dtype, (), target if before else assign.value, assign.place))
     ctx.hoisted.append(assign if before else replace(assign, value=result))

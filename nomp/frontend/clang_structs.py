@@ -18,13 +18,12 @@ from clang.cindex import CursorKind
 from nomp.arithmetic import cast
 from nomp.frontend import clang_ast as ast
 from nomp.frontend.clang_ast import Cursor, Type
-from nomp.frontend.clang_captures import written_by
 from nomp.frontend.clang_choices import perhaps
 from nomp.frontend.clang_context import Context, Key, Local
 from nomp.frontend.clang_expressions import element_of_path, scalar_of_path, spot_of, value
 from nomp.frontend.clang_initialisers import refuse_many, row
 from nomp.frontend.clang_paths import Path, path_of
-from nomp.frontend.clang_records import element_of
+from nomp.frontend.clang_records import Spot, element_of
 from nomp.frontend.clang_types import is_array, is_in_union, is_record, is_unnamed, layout_of
 from nomp.frontend.clang_writer import Statements
 from nomp.region import Assign, Const, Declare, Expr, If, Load, Place, Stmt, Var
@@ -32,6 +31,7 @@ from nomp.walks import walk_expr
 
 Fields = tuple[Cursor, ...]
 Subscripts = tuple[int, ...]
+_ZERO = Const(0, "int32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,9 @@ class Member:
     def places(self) -> Iterator[Subscripts]:
         """The subscripts of its elements; one empty one for a scalar."""
         return product(*map(range, self.shape))
+
+
+Part = Callable[[Member, Subscripts], Var | Load]
 
 
 def members(ctx: Context, cursor: Cursor, type_: Type, outer: Fields = ()) -> Iterator[Member]:
@@ -91,12 +94,24 @@ def _own(ctx: Context, key: Key, member: Member, place: Subscripts) -> Var | Loa
     return Load(local.name, index, local.dtype) if index else Var(local.name, local.dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A struct that has been translated, to be read or written as often as need be: its members by *part*."""
+
+    type: Type
+    part: Part
+
+
 def assign(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
     """``target = given`` for structs, all of which is read before any of it is written."""
-    return _chosen(ctx, cursor, given, lambda found: _copy(ctx, cursor, target, found))
+
+    def copy(found: Cursor | _Whole) -> Statements:
+        return _copy(ctx, cursor, _Whole(target.type, _parts(ctx, target)), found)
+
+    return _chosen(ctx, cursor, given, copy)
 
 
-def _chosen(ctx: Context, cursor: Cursor, given: Cursor, copy: Callable[[Cursor], Statements]) -> Statements:
+def _chosen(ctx: Context, cursor: Cursor, given: Cursor, copy: Callable[[Cursor | _Whole], Statements]) -> Statements:
     """What *copy* makes of the struct *given*: of each branch of a ``?:``, or of what an assignment sets."""
     inner = ast.bare(given)
     if inner.kind == CursorKind.CONDITIONAL_OPERATOR:
@@ -106,21 +121,28 @@ def _chosen(ctx: Context, cursor: Cursor, given: Cursor, copy: Callable[[Cursor]
         return (If(test, (*one[0], *one[1]), (*two[0], *two[1]), ctx.place(cursor)),)
     if ast.operator(inner) == "=":
         target, source = ast.children(inner)
-        if any(written_by(part) is not None or part.kind == CursorKind.CALL_EXPR for part in ast.walk(target)):
-            advice = "make it a statement of its own"
-            raise ctx.refusal("N211", inner, "this assignment of a struct is used as a value", advice)
-        return (*assign(ctx, inner, target, source), *copy(target))
+        kept, whole = _kept(ctx, target)
+        return (*kept, *_chosen(ctx, inner, source, lambda found: _copy(ctx, inner, whole, found)), *copy(whole))
     return copy(given)
 
 
-def _copy(ctx: Context, cursor: Cursor, target: Cursor, given: Cursor) -> Statements:
-    pairs = list(_set(ctx, cursor, target.type, _parts(ctx, target), given))
+def _kept(ctx: Context, cursor: Cursor) -> tuple[Statements, _Whole]:
+    """The struct that the lvalue *cursor* is, and the variables that keep its place while it is written."""
+    path = path_of(cursor, ctx.places)
+    if path and not ctx.is_element(path.key):
+        return (), _Whole(cursor.type, _parts(ctx, cursor))
+    spot, kept = spot_of(ctx, cursor).settled(ctx, "chained", cursor)
+    return tuple(kept), _Whole(cursor.type, _parts_of_spot(ctx, cursor, spot))
+
+
+def _copy(ctx: Context, cursor: Cursor, target: _Whole, given: Cursor | _Whole) -> Statements:
+    pairs = list(_set(ctx, cursor, target.type, target.part, given))
     before = _Before(ctx, ctx.place(cursor), {part.name for part, _ in pairs if isinstance(part, Var)}, {})
-    copied = _without_type(given).kind != CursorKind.INIT_LIST_EXPR  # then the two are one struct, or apart
+    listed = not isinstance(given, _Whole) and _without_type(given).kind == CursorKind.INIT_LIST_EXPR
     assigned = [
-        Assign(before.location(part), before.location(found) if copied else before.value(found), before.at)
+        Assign(before.location(part), before.value(found) if listed else before.location(found), before.at)
         for part, found in pairs
-    ]
+    ]  # two structs are one, or apart
     return (*before.declared.values(), *assigned)
 
 
@@ -149,26 +171,28 @@ class _Before:
         return replace(part, index=tuple(map(self.value, part.index))) if isinstance(part, Load) else part
 
 
-Part = Callable[[Member, Subscripts], Var | Load]
-
-
 def _set(
-    ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor
+    ctx: Context, cursor: Cursor, type_: Type, target: Part, given: Cursor | _Whole
 ) -> Iterator[tuple[Var | Load, Expr]]:
     """What *target* says of each member of the struct *type_*, with the value that it has in *given*."""
     found = list(members(ctx, cursor, type_))
     refuse_many(ctx, cursor, sum(prod(member.shape) for member in found))
-    given = _without_type(given)
-    source: Callable[[Member, Subscripts], Expr]
-    if given.kind == CursorKind.INIT_LIST_EXPR:
-        values = dict(_values(ctx, given, type_))
-        zero = Const(0, "int32")
-        source = lambda m, place: values.get((_names(m.fields), place), zero)  # noqa: E731
-    else:
-        source = _parts(ctx, given)
+    source = given.part if isinstance(given, _Whole) else _source(ctx, found, _without_type(given), type_)
     for member in found:
         for place in member.places():
             yield target(member, place), cast(source(member, place), member.dtype)
+
+
+def _source(ctx: Context, found: list[Member], given: Cursor, type_: Type) -> Callable[[Member, Subscripts], Expr]:
+    """What the members *found* are in the struct or initialiser list *given*; what a list leaves out is zero."""
+    if given.kind != CursorKind.INIT_LIST_EXPR:
+        return _parts(ctx, given)
+    values: dict[tuple[tuple[str, ...], Subscripts], Expr]
+    values = {(_names(member.fields), place): _ZERO for member in found for place in member.places()}
+    for known, given_value in _values(ctx, given, type_):
+        assert known in values
+        values[known] = given_value
+    return lambda member, place: values[_names(member.fields), place]
 
 
 def _without_type(given: Cursor) -> Cursor:
@@ -189,8 +213,10 @@ def _parts(ctx: Context, cursor: Cursor) -> Part:
     if cursor.kind not in _LVALUES:
         advice = "assign its members one by one"
         raise ctx.refusal("N211", cursor, "a whole struct cannot be computed in a kernel", advice)
-    whole = spot_of(ctx, cursor)
+    return _parts_of_spot(ctx, cursor, spot_of(ctx, cursor))
 
+
+def _parts_of_spot(ctx: Context, cursor: Cursor, whole: Spot) -> Part:
     def part(member: Member, place: Subscripts) -> Load:
         spot = whole
         for field in member.fields:
@@ -227,7 +253,7 @@ def _values(
     for child in ast.children(given):
         way, inner = _designated(ctx, child)
         if way[1:]:
-            position, names, field, place = None, *_followed(ctx, child, fields, way)
+            position, names, field, place = None, *_followed(ctx, way)
         elif position is None and not way:
             raise _odd(ctx, child, "name the member that it sets")
         else:
@@ -249,9 +275,6 @@ def _values(
             yield from (((here, (*place, *places[n])), found) for n, found in row(ctx, inner, 0, shape))
 
 
-_ZERO = Const(0, "int32")
-
-
 def _designated(ctx: Context, child: Cursor) -> tuple[list[Cursor], Cursor]:
     """The way to the member in ``.m[i].n = value``, and the value; any other *child* as it is."""
     *way, given = ast.children(child) or [child]
@@ -259,25 +282,31 @@ def _designated(ctx: Context, child: Cursor) -> tuple[list[Cursor], Cursor]:
     return (way, given) if named else ([], child)
 
 
-def _followed(
-    ctx: Context, child: Cursor, fields: list[Cursor], way: list[Cursor]
-) -> tuple[tuple[str, ...], Cursor, Subscripts]:
-    """The names on the *way* to a member of one of *fields*, the member, and the subscripts at its end."""
+def _followed(ctx: Context, way: list[Cursor]) -> tuple[tuple[str, ...], Cursor, Subscripts]:
+    """The names on the *way* to a member, the member, and the subscripts at its end.
+
+    Structs without names are on the way, too, but nowhere in the source.
+    """
     names: tuple[str, ...] = ()
     place: list[int] = []
     found = way[0].referenced
     for before, step in pairwise(way):
         number = ast.evaluate(step)
-        text = ctx.source.data[ast.end(before) : ast.begin(step)]
-        if b"..." in text or (place and b"]" not in text):  # a range, or perhaps one in a macro
-            raise _odd(ctx, child, "give the elements one by one")
         if step.kind == CursorKind.MEMBER_REF and not place:
-            names, found = (*names, found.spelling), step.referenced
+            names, found = (*names, *_names((found,))), step.referenced
+        elif isinstance(number, int) and place and _is_range(ctx, before, step):
+            raise _odd(ctx, step, "give the elements one by one")
         elif isinstance(number, int) and is_array(found.type) and len(place) < len(layout_of(found.type).extents):
             place.append(number)
         else:
-            raise _odd(ctx, child, "give the struct in it braces of its own")
+            raise _odd(ctx, step, "give the struct in it braces of its own")
     return names, found, tuple(place)
+
+
+def _is_range(ctx: Context, low: Cursor, high: Cursor) -> bool:
+    """Whether ``[low ... high]`` stands in the source, or perhaps in a macro."""
+    between = ctx.source.data[ast.end(low) : ast.begin(high)]
+    return b"..." in between or b"]" not in between
 
 
 def _odd(ctx: Context, cursor: Cursor, advice: str) -> Exception:

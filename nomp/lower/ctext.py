@@ -146,8 +146,9 @@ class Writer:
         suffix = _SUFFIXES.get(dtype, "")
         if not math.isfinite(value):
             text = "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+            text = f"({self.dialect.types[dtype]})({text})"  # the macros are of type float
         elif value == _LOWEST.get(dtype):
             text = f"{value + 1}{suffix} - 1"
         else:
             text = f"{float(value)!r}{suffix}" if is_float(dtype) else f"{value}{suffix}"
-        return f"({text})" if text.startswith("-") else text
+        return f"({text})" if text[0] in "-(" else text

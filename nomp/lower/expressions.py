@@ -187,8 +187,12 @@ def constant(value: int | float, dtype: str) -> Any:
     """A constant of exactly this type.
 
     The most negative integers have no literal in C: they become a difference.  -0.0 becomes a call: loopy takes
-    expressions for equal whose constants are, and 0.0 for it.
+    expressions for equal whose constants are, and 0.0 for it.  So do infinity and NaN, see `target.Special`.
     """
+    if is_float(dtype) and not math.isfinite(value):
+        special = var("nan_float32" if math.isnan(value) else "infinity_float32")()
+        special = p.Product((-1, special)) if value < 0 else special
+        return special if dtype == "float32" else converted(special, dtype)
     number = loopy_dtype(dtype).dtype.type(value)
     if value == 0 and is_float(dtype) and math.copysign(1, value) < 0:
         return var(math_name("copysign", dtype))(abs(number), type(number)(-1))

@@ -21,8 +21,8 @@ from nomp.loops import INDEX
 from nomp.lower.builder import Builder, Context
 from nomp.lower.ctext import Writer
 from nomp.lower.dialects import DIALECTS
-from nomp.region import Assign, Declare, For, Stmt, Var, While
-from nomp.walks import mentioned, walk, walk_expr
+from nomp.region import Declare, For, Stmt, Var, While
+from nomp.walks import mentioned, walk, walk_expr, written_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,9 @@ def _touched_by(stmt: Stmt) -> Touched:
     inside = tuple(walk((stmt,)))
     own = {s.name for s in inside if isinstance(s, Declare)} | {s.iname for s in inside if isinstance(s, For)}
     nodes = [node for s in inside for expr in mentioned(s) for node in walk_expr(expr)]
-    targets = [s.target for s in inside if isinstance(s, Assign)]
     arrays = tuple(s for s in inside if isinstance(s, Declare) and s.shape)
     return Touched(
         {node.name: node.dtype for node in nodes if isinstance(node, Var) and node.name not in own},
-        {t.name if isinstance(t, Var) else t.array for t in targets} - (own - {a.name for a in arrays}),
+        written_in((stmt,)) - (own - {a.name for a in arrays}),
         arrays,
     )

@@ -42,6 +42,9 @@ MATH = (
 BITS = ("popcount", "clz")
 """Functions of unsigned integers, in loopy with their type: ``popcount_uint32``."""
 
+SPECIAL = {"infinity_float32": "INFINITY", "nan_float32": "NAN"}
+"""Macros of the devices' languages, of type float, by what loopy calls them."""
+
 
 def spelled(function: str, dtype: str) -> str:
     """What a function of ``<math.h>``, or of bits, is called in OpenCL C for *dtype*: the same for all."""
@@ -102,6 +105,22 @@ class Conversion(ScalarCallable):  # type: ignore[misc]
         return expression_to_code_mapper.rec(operand, None, self.arg_id_to_dtype[-1])
 
 
+class Special(ScalarCallable):  # type: ignore[misc]
+    """``infinity_float32()``: a number that has no literal, by its macro.
+
+    A call, because macros have one type only, NaN is not equal to itself, and loopy looks expressions up by equality.
+    """
+
+    def with_types(self, arg_id_to_dtype: Mapping[Any, Any], clbl_inf_ctx: Any) -> tuple[Any, Any]:
+        """The type of the macros."""
+        known = constantdict({-1: loopy_dtype("float32")})
+        return self.copy(name_in_target=SPECIAL[self.name], arg_id_to_dtype=known), clbl_inf_ctx
+
+    def emit_call(self, expression_to_code_mapper: Any, expression: Any, target: Any) -> Any:
+        """The macro."""
+        return var(self.name_in_target)
+
+
 def callables(kind: type[TypedCallable]) -> dict[str, Any]:
     """The functions that lowered kernels may call, by name; *kind* spells them."""
     operators = [f"{name}_{dtype}" for name in (*OPERATORS, *PREFIX_OPERATORS) for dtype in OPERATOR_TYPES]
@@ -112,6 +131,7 @@ def callables(kind: type[TypedCallable]) -> dict[str, Any]:
         **{name: Operator(name=name) for name in operators},
         **{name: kind(name=name) for name in functions},
         **{name: Conversion(name=name) for name in conversions},
+        **{name: Special(name=name) for name in SPECIAL},
     }
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from reading import messages, source
-from refused import CALLEES, CALLS, ERRORS, HEAD, PREFIX
+from refused import ERRORS, HEAD, PREFIX
+from refused_calls import CALLEES, CALLS
 
 ROOT = Path(__file__).parents[2]
 

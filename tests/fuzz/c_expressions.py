@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -159,14 +160,16 @@ class Expressions:
     def integer(self, scope: Scope, depth: int) -> Value:
         if depth <= 0:
             return self.leaf(scope, floating=False)
+        weights, makers = zip(*self.integer_makers(), strict=True)
+        made: Value = self.random.choices(makers, weights)[0](scope, depth)
+        return made
+
+    def integer_makers(self) -> list[tuple[int, Callable[[Scope, int], Value]]]:
+        """What makes integers, with how often it does."""
         choices = [(4, self._arithmetic), (2, self._division), (2, self._shift), (2, self._bitwise), (1, self._unary),
                    (2, self._cast), (1, self._choice), (1, self.condition), (1, self._from_float),
                    (1, self._bits)]  # fmt: skip
-        if "own functions" in self.features:
-            choices.append((1, self._clip))
-        weights, makers = zip(*choices, strict=True)
-        make = self.random.choices(makers, weights)[0]
-        return make(scope, depth)
+        return [*choices, (1, self._clip)] if "own functions" in self.features else choices
 
     def _pair(self, scope: Scope, depth: int) -> tuple[Value, Value]:
         left, right = self.integer(scope, depth - 1), self.integer(scope, self.random.randrange(depth))
@@ -333,7 +336,8 @@ class Expressions:
         if name == "sqrt":
             return self._call(name, self._call("fabs", value))
         if name.startswith("fm"):
-            other = self.floating(scope, 0)
+            limit = Value(expr("INFINITY" if name == "fmin" else "(-INFINITY)"), FLOAT, value.low, value.high)
+            other = self.random.choice([self.floating(scope, 0), self.floating(scope, 0), limit])
             low, high = min(value.low, other.low), max(value.high, other.high)
             return Value(expr(f"{name}(@, @)", value.node, other.node), DOUBLE, low, high)
         return self._call(name, value)

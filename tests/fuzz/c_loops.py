@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from c_expressions import Expressions, Scope
+from c_addresses import Addresses
+from c_expressions import Scope
 from c_types import INT, INTEGERS, LONG, UINT, UINT8, UINT16, ULONG, CType, Value, common
 from tree import Node, expr, fixed, number
 
@@ -28,7 +29,36 @@ class Parameters:
     starts: str = ""
 
 
-class Loops(Expressions):
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """``reduce(variable, op)`` over a variable of *ctype*."""
+
+    variable: str
+    op: str
+    ctype: CType
+
+
+@dataclass(slots=True)
+class Nest:
+    """What holds for the region at hand.
+
+    *depth*: the loops around the statement.  *breakable*: the innermost loop may be left.  *guarded*: an ``if`` is
+    around the statement.  *outer* collects counters that are declared before the region; *jumps*: the annotated loop
+    has a ``continue``.  *jit*: integers whose value is known when the kernel is compiled.
+    """
+
+    given: Parameters
+    features: frozenset[str]
+    depth: int = 1
+    breakable: bool = False
+    guarded: bool = False
+    reductions: tuple[Reduction, ...] = ()
+    jit: tuple[Value, ...] = ()
+    outer: list[tuple[str, CType]] = field(default_factory=list)
+    jumps: bool = False
+
+
+class Loops(Addresses):
     """Makes loop headers."""
 
     def loop(self, scope: Scope, given: Parameters, name: str, *, declare: bool, trips: int, data: bool = False

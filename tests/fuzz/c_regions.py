@@ -11,8 +11,8 @@ from random import Random
 
 import c_scripts
 from c_expressions import Array, Scope
-from c_loops import Parameters
-from c_statements import Nest, Reduction, Statements
+from c_loops import Nest, Parameters, Reduction
+from c_statements import Statements
 from c_structs import WIDE, Records
 from c_types import BOOL, DOUBLE, FLOAT, FLOATS, INT, INT16, INTEGERS, LONG, TYPES, UINT, ULONG, CType, Value
 from tree import Node, block, expr, fixed, number, stmt

@@ -7,13 +7,11 @@ feature that is not in `FEATURES` is off, so that what nomp will accept soon can
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from random import Random
 
-from c_expressions import Array, Scope
-from c_loops import Loops, Parameters
-from c_structs import Records
-from c_types import DOUBLE, FLOATS, INTEGERS, TYPES, ULONG, CType, Value
+from c_aggregates import Aggregates
+from c_expressions import Scope
+from c_loops import Nest, Reduction
+from c_types import DOUBLE, INTEGERS, TYPES, CType, Value
 from tree import Node, block, expr, fixed, number, stmt
 
 FEATURES = frozenset(
@@ -31,6 +29,7 @@ FEATURES = frozenset(
         "structs",
         "aliasing",
         "annotations",
+        "addresses",
     }
 )
 SHRINKING = ("+=", "-=", "%=", "/=", ">>=")
@@ -38,41 +37,8 @@ WRAPPING = (*SHRINKING, "*=", "&=", "|=", "^=", "<<=")
 COUNTERS = ("j", "k", "l")
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """``reduce(variable, op)`` over a variable of *ctype*."""
-
-    variable: str
-    op: str
-    ctype: CType
-
-
-@dataclass(slots=True)
-class Nest:
-    """What holds for the region at hand.
-
-    *depth*: the loops around the statement.  *breakable*: the innermost loop may be left.  *guarded*: an ``if`` is
-    around the statement.  *outer* collects counters that are declared before the region; *jumps*: the annotated loop
-    has a ``continue``.  *jit*: integers whose value is known when the kernel is compiled.
-    """
-
-    given: Parameters
-    features: frozenset[str]
-    depth: int = 1
-    breakable: bool = False
-    guarded: bool = False
-    reductions: tuple[Reduction, ...] = ()
-    jit: tuple[Value, ...] = ()
-    outer: list[tuple[str, CType]] = field(default_factory=list)
-    jumps: bool = False
-
-
-class Statements(Loops):
+class Statements(Aggregates):
     """Makes statements."""
-
-    def __init__(self, random: Random, features: frozenset[str] = FEATURES) -> None:
-        super().__init__(random, features)
-        self.made = 0
 
     def body(self, scope: Scope, nest: Nest, count: int) -> Node:
         """A block of about *count* statements, which sees *scope* and adds its own declarations to it."""
@@ -157,89 +123,6 @@ class Statements(Loops):
         scope.values.append(Value(fixed(name), ctype, *ctype.bound))
         scope.places.append((fixed(name), ctype))
         return [node]
-
-    def local_array(self, scope: Scope, nest: Nest) -> list[Node]:
-        """A small array of the body, filled by its initialiser or by a loop."""
-        ctype, name, size = self.random.choice((*INTEGERS, *FLOATS)), f"t{self.made}", self.random.randint(2, 5)
-        self.made += 1
-        columns = self.random.choice([0, 0, 3])
-        array = Array(name, ctype, 0, size, columns)
-        jit = [v for v in nest.jit if v.low >= 1 and ("wide extents" in nest.features or v.type != ULONG)]
-        if jit and not columns:
-            length = self.random.choice(jit)
-            array = Array(name, ctype, 0, length.low)
-            fill = f"for (int f = 0; f < {length.node}; f++) {name}[f] = @;"
-            node = stmt(f"{ctype.name} {name}[@]; {fill}", length.node, self.stored(self.any(scope, 1, ctype), ctype))
-        elif columns:
-            cells = [self.stored(self.any(scope, 0, ctype), ctype) for _ in range(2 * columns)]
-            rows = "{" + ", ".join(["@"] * columns) + "}"
-            node = stmt(f"{ctype.name} {name}[{size}][{columns}] = {{{rows}, {rows}}};", *cells)
-        else:
-            cells = [self.stored(self.any(scope, 1, ctype), ctype) for _ in range(self.random.randint(1, size))]
-            node = stmt(f"{ctype.name} {name}[{size}] = {{{', '.join('@' * len(cells))}}};", *cells)
-        scope.arrays.append(array)
-        return [node]
-
-    # -------------------------------------------------------------------------------------------------- structs
-
-    def _record(self, scope: Scope, records: Records) -> Node:
-        """One of *records*."""
-        return records.place or fixed(f"{records.name}[@]", self.subscript(scope, records.low, records.high))
-
-    def local_struct(self, scope: Scope, nest: Nest) -> list[Node]:
-        """A struct of the body, filled from another one or by its initialiser."""
-        if not scope.records:
-            return []
-        records, name = self.random.choice(scope.records), f"v{self.made}"
-        self.made += 1
-        value = self._record(scope, records)
-        if self.random.random() < 0.4:
-            cells = [self.stored(self.any(scope, 1, m.type), m.type) for m in records.struct.members]
-            words = ["{@}" if member.length else "@" for member in records.struct.members]
-            value = fixed(f"{{{', '.join(words)}}}", *cells)
-        for member in records.struct.members:
-            text = f"{name}.{member.name}"
-            if member.length:
-                scope.arrays.append(Array(text, member.type, 0, member.length))
-            else:
-                scope.values.append(Value(fixed(text), member.type, *member.type.bound))
-                scope.places.append((fixed(text), member.type))
-        scope.records.append(Records(name, records.struct, 0, 1, place=fixed(name)))
-        return [stmt(f"struct {records.struct.tag} {name} = @;", value)]
-
-    def struct_pointer(self, scope: Scope, nest: Nest) -> list[Node]:
-        """A pointer to a struct, and its members by it."""
-        if not scope.records:
-            return []
-        records, name = self.random.choice(scope.records), f"q{self.made}"
-        self.made += 1
-        for member in records.struct.members:
-            text = self.random.choice([f"{name}->{member.name}", f"(*{name}).{member.name}"])
-            if not member.length:
-                scope.values.append(Value(fixed(text), member.type, *member.type.bound))
-                scope.places += [(fixed(text), member.type)] * records.writable
-        return [stmt(f"struct {records.struct.tag} *{name} = &@;", self._record(scope, records))]
-
-    def whole_struct(self, scope: Scope, nest: Nest) -> list[Node]:
-        """A struct assigned to another one."""
-        targets = [r for r in scope.records if r.writable]
-        if not targets:
-            return []
-        target = self.random.choice(targets)
-        source = self.random.choice([r for r in scope.records if r.struct == target.struct])
-        place, read = self._record(scope, target), self._record(scope, source)
-        if self.random.random() < 0.3:
-            other = self._record(scope, source)
-            return [stmt("@ = @ ? @ : @;", place, self.condition(scope, 1).node, read, other)]
-        if self.random.random() < 0.5:
-            return [stmt("@ = @;", place, read)]
-        members = target.struct.members
-        picked = [self.random.choice(members) for _ in members]
-        words = ["{@}" if member.length else "@" for member in members]
-        cells = [expr(f"@.{m.name}{f'[{m.length - 1}]' if m.length else ''}", read) for m in picked]
-        values = [self.stored(Value(cell, m.type, *m.type.bound), own.type)
-                  for cell, m, own in zip(cells, picked, members, strict=True)]  # fmt: skip
-        return [stmt(f"@ = (struct {target.struct.tag}){{{', '.join(words)}}};", place, *values)]
 
     # ---------------------------------------------------------------------------------------------- control flow
 
@@ -390,5 +273,6 @@ MAKERS: tuple[tuple[int, str, Callable[[Statements, Scope, Nest], list[Node]]], 
     (2, "", Statements.guard), (3, "", Statements.inner_loop), (1, "break", Statements.jump),
     (2, "", Statements.accumulate), (1, "while", Statements.while_loop), (1, "do", Statements.do_loop),
     (1, "switch", Statements.switch), (1, "structs", Statements.local_struct), (1, "structs", Statements.whole_struct),
-    (1, "structs", Statements.struct_pointer),
+    (1, "structs", Statements.struct_pointer), (1, "addresses", Statements.pointer),
+    (1, "addresses", Statements.taken),
 )  # fmt: skip

@@ -23,10 +23,16 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A struct type."""
+    """A struct type.  The members from *unnamed* on stand in a struct without a name."""
 
     tag: str
     members: tuple[Member, ...]
+    unnamed: int
+
+    def listed(self, words: list[str], mark: str = "{{{}}}", comma: str = ", ") -> str:
+        """*words*, one for each member, those of the struct without a name in *mark*."""
+        inner = [mark.format(comma.join(words[self.unnamed :]))] if self.unnamed < len(words) else []
+        return comma.join([*words[: self.unnamed], *inner])
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,8 @@ def made(random: Random, number: int) -> Records:
     members = [Member(f"f{n}", random.choice(TYPES)) for n in range(random.randint(2, 4))]
     if random.random() < 0.7:
         members.insert(random.randint(0, len(members)), Member("v", random.choice(TYPES), random.randint(2, 4)))
-    struct = Struct(f"record{number}", tuple(members))
+    unnamed = random.randrange(len(members)) if random.random() < 0.3 else len(members)
+    struct = Struct(f"record{number}", tuple(members), unnamed)
     return Records(f"u{number}", struct, 0, random.choice([16, 24, 40]), random.random() < 0.4)
 
 
@@ -58,7 +65,7 @@ def declared(random: Random, struct: Struct) -> Node:
     """The declaration of a struct type."""
     members = [f"{random.choice(m.type.spellings)} {m.name}{f'[{m.length}]' if m.length else ''};"
                for m in struct.members]  # fmt: skip
-    return stmt(f"struct {struct.tag} {{ {' '.join(members)} }};")
+    return stmt(f"struct {struct.tag} {{ {struct.listed(members, 'struct {{ {} }};', ' ')} }};")
 
 
 def filled(random: Random, records: Records) -> Node:

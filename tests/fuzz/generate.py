@@ -38,6 +38,7 @@ static int clip(int x, int most) { if (x < 0) return 0; return x < most ? x : mo
 static const short primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
 static const float weights[2][3] = {{0.5f, -1, 0.25f}, {1, 0.75f, -0.5f}};
 static double mix(double x, double y) { for (int k = 0; k < 3; k++) x = (x + y) / 2; return x; }
+static int take(int *p, int k) { int o = p[1]; p[0] = k; if (k & 1) p[1] = k % 50 - o % 50; return o % 100; }
 struct box { int n; double w; unsigned char k; float x[16]; const short *q; };
 #define SHOW(label, format, type, a, n) do { printf("%s", label); unsigned long long sum_ = 5381; \\
   for (size_t k_ = 0; k_ < (size_t)(n); k_++) if ((n) <= 64) printf(" " format, (type)(a)[k_]); \\

@@ -1,4 +1,5 @@
-/* Members of unnamed structs, in elements, tables and whole structs; comparisons that NaN makes false. */
+/* Members of unnamed structs, in elements, tables, whole structs and designators (no '...' among these);
+   comparisons that NaN makes false. */
 #include "show.h"
 #include <math.h>
 #define N 8
@@ -28,6 +29,20 @@ struct nested {
 
 static const struct item table[2] = {{1, {2, 3}, {4, 5, 6}}, {7, {8, 9}, {10, 0, 0}}};
 
+struct lists {
+  int a;
+  struct {
+    int b;
+    struct {
+      int c, d[2];
+    };
+    struct {
+      int e[2];
+    } in;
+  };
+  int f;
+};
+
 int main(int argc, char **argv) {
   struct item p[N], q[N];
   double r[N];
@@ -49,6 +64,14 @@ int main(int argc, char **argv) {
   for (int i = 0; i < N; i++) {
     r[i] += u.b + u.same * 10 + u.k * 100 + v->a * 1000 + v->k * 10000 + u.w[i % 2];
     u.z += i;
+  }
+#pragma nomp for
+  for (int i = 0; i < N; i++) {
+    struct lists s = {.b = i, .in.e[1] = 7, .d[1] = 2, .f = 1}, t = {1, {2, {3, {4, 5}}, {{6}}}, 8};
+    s = i % 3 ? s : t;
+    t = (struct lists){.c = s.b, .in = {.e = {s.a}}, .in.e[1] = s.f};
+    r[i] += s.a + s.b * 2 + s.c * 3 + s.d[0] * 5 + s.d[1] * 7 + s.in.e[0] * 11 + s.in.e[1] * 13 + s.f * 17;
+    r[i] += 1000 * (t.a + t.b * 2 + t.c * 3 + t.d[0] * 5 + t.d[1] * 7 + t.in.e[0] * 11 + t.in.e[1] * 13 + t.f * 17);
   }
 #pragma nomp update(from : p, r)
 #pragma nomp finalize

@@ -14,14 +14,17 @@ static void sizes(int *r, int n, int m, int (*rows)[m]) {
   k = 0;
   table[0][0] = 0;
   line[0] = k;
-#pragma nomp for jit(m)
+#pragma nomp for jit(m, n)
   for (int i = 0; i < N; i++) {
     int j = i;
-    short own[m][2];
+    short own[m][2], more[2][m + n * 2];
     own[i % m][1] = i;
+    more[1][m + n] = i * 3;
     r[i] = sizeof(table) + sizeof table[0] / sizeof(table[0][0]) + 7 * (sizeof line / sizeof *line) + sizeof(rows);
     r[i] += 1000 * (sizeof(*rows) + sizeof(rows[i]) + sizeof((own)[1])) + sizeof own + own[i % m][1] + sizeof(j++) + j;
+    r[i] += 10000 * (sizeof more + sizeof more[1]) + more[1][m + n];
   }
+  m = n = 0; /* what changes after the loop had its value in it */
   (void)table;
 }
 

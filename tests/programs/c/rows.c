@@ -46,6 +46,11 @@ int main(int argc, char **argv)
     for (int j = 0; j < C; j++)
       row[j] *= 2;
   }
+#pragma nomp for
+  for (int i = 1; i < R; i++) { /* a statement that leaves its row, and one that does not */
+    (&a[0][0])[i * C - 1] = i;
+    a[i][C - 1] += 7;
+  }
 #pragma nomp update(from : a)
 #pragma nomp finalize
   unsigned sum = 0;

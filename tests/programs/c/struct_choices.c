@@ -25,6 +25,19 @@ int main(int argc, char **argv) {
     a.x += 1;
     o[i] = l.x + k * 100 + a.x + b.x + e->w[2];
   }
+#pragma nomp for
+  for (int i = 0; i < N; i++) { /* where a struct stands in a chain may depend on what the chain writes */
+    struct vec l = {i, i % N, {4}}, a, *e = &q[q[i].a];
+    int k = i;
+    a = q[q[i].a] = l;
+    o[i] += a.a + 100 * a.x;
+    l.a = (i + 3) % N;
+    a = q[q[i].a] = i % 2 ? l : q[(q[i].a + 1) % N];
+    o[i] += a.a + 100 * a.x + e->a;
+    a = q[(k += 2) % N] = l;
+    o[i] += a.w[0] * k;
+    o[k % N] += 1000 * k;
+  }
 #pragma nomp update(from : q, o)
 #pragma nomp finalize
   SHOW("%g", o, N);
