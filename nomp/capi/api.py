@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nomp.capi import errors, pragmas
@@ -41,6 +42,12 @@ def register(ffi: Any, lib: Any) -> None:
                   _pragma_finalize)  # fmt: skip
     for function, report in [*((f, _record) for f in api), *((f, _print) for f in of_pragmas)]:
         ffi.def_extern(name=f"nomp_py{function.__name__}", error=1)(_guarded(function, report))
+
+
+def require(bridge: str) -> None:
+    """Raises ImportError, if the library was built with another *bridge* between C and Python than this version's."""
+    if bridge != (Path(__file__).with_name("libnomp") / "src" / "bridge.cdef").read_text():
+        raise ImportError("libnomp.so was built with another version of nomp than it finds in Python: install it again")
 
 
 def _guarded(function: Callable[..., None], report: Callable[[errors.Entry], int]) -> Callable[..., int]:

@@ -82,9 +82,10 @@ def _glue(scratch: Path) -> Path:
 
     ffi = FFI()
     ffi.embedding_api("")  # the exported functions are written in C; Python's are called by them
-    ffi.cdef((HERE / "libnomp" / "src" / "bridge.cdef").read_text())
+    bridge = (HERE / "libnomp" / "src" / "bridge.cdef").read_text()
+    ffi.cdef(bridge)
     ffi.embedding_init_code(INIT_CODE)
-    ffi.set_source("_nomp_bridge", '#include "bridge.h"')
+    ffi.set_source("_nomp_bridge", f'#include "bridge.h"\nconst char nomp_bridge[] = {_c_string(bridge)};')
     path = scratch / "bridge.c"
     with contextlib.redirect_stdout(None):  # cffi announces what it does
         ffi.emit_c_code(str(path))
@@ -109,7 +110,7 @@ def _compile(compiler: list[str], python_library: Path, glue: Path, output: Path
 
 
 def _c_string(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def _link_flags(python_library: Path) -> list[str]:

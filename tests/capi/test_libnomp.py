@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,14 @@ def test_python_without_nomp(run: Run, tmp_path: Path) -> None:
     done = run("errors.c", NOMP_PYTHON=str(python))
     text = f"\"{python}\" cannot load nomp: No module named '_cffi_backend'. Set NOMP_PYTHON to the python of"
     assert text in done.stderr
+
+
+def test_a_library_of_another_version(run: Run, tmp_path: Path) -> None:
+    copy = shutil.copytree(INCLUDE.parents[1], tmp_path / "nomp", ignore=shutil.ignore_patterns("__pycache__", "lib"))
+    bridge = copy / "capi" / "libnomp" / "src" / "bridge.cdef"
+    bridge.write_text(bridge.read_text() + "int nomp_new(void);\n")
+    done = run("errors.c", PYTHONPATH=str(tmp_path))
+    assert "libnomp.so was built with another version of nomp than it finds in Python: install it again." in done.stderr
 
 
 def test_inside_a_running_python() -> None:

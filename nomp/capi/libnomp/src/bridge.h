@@ -15,6 +15,9 @@
 #include "nomp.h"
 #pragma GCC visibility pop
 
+/* The text of bridge.cdef when the library was built: nomp must have the same. */
+extern const char nomp_bridge[];
+
 /* One argument as nomp_jit() got it; value is NULL unless type has NOMP_JIT. */
 struct nomp_argument {
   const char *name;

@@ -126,8 +126,9 @@ static int import_nomp(void) {
   PyGILState_STATE state = PyGILState_Ensure();
   PyObject *backend = PyImport_ImportModule("_cffi_backend");
   PyObject *api = backend ? PyImport_ImportModule("nomp.capi.api") : NULL;
-  int id = api ? 0 : import_failed();
-  Py_XDECREF(backend), Py_XDECREF(api);
+  PyObject *fits = api ? PyObject_CallMethod(api, "require", "s", nomp_bridge) : NULL;
+  int id = fits ? 0 : import_failed();
+  Py_XDECREF(backend), Py_XDECREF(api), Py_XDECREF(fits);
   PyGILState_Release(state);
   return id;
 }
