@@ -57,6 +57,9 @@ int main(int argc, char **argv) {
   MEASURE("add", add(n, c, a, b), 0);
   MEASURE("triad", triad(n, a, b, c, 0.4), 0);
   MEASURE("dot", sum = dot(n, a, b), sum);
+  for (int k = 0; k < 10; k++)
+    nothing(1, a, b, c, 0.4);
+#pragma nomp sync
   double start = seconds();
   for (int k = 0; k < 1000; k++)
     nothing(1, a, b, c, 0.4);
