@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Set
 from contextlib import redirect_stdout
+from dataclasses import replace
 from functools import reduce
 from io import StringIO
 from typing import Any
@@ -40,7 +41,7 @@ from nomp.loops import INDEX
 from nomp.lower.expressions import constant
 from nomp.lower.names import legal
 from nomp.region import Binary, Const, Expr, Var
-from nomp.walks import walk_expr
+from nomp.walks import rewritten, walk_expr
 
 _SILENT_FAILURES = ("cannot be made local because a write race",)
 """loopy warnings after which the code would be wrong."""
@@ -73,6 +74,7 @@ def generate(
         if any(text in str(warning.message) for text in _SILENT_FAILURES):
             raise CodegenError(str(warning.message))
     entry = kernel.default_entrypoint
+    scratch = tuple(replace(s, size=_with_constants(s.size, fixed)) for s in scratch)
     scratch += tuple(_global_temporaries(entry, original))
     launches = tuple(_launches(kernel, {s.name for s in scratch}, original))
     used = {argument.name for launch in launches for argument in launch.arguments}
@@ -112,6 +114,16 @@ def _fixed(values: tuple[Value, ...], jit: Mapping[str, Number]) -> tuple[dict[s
             number = convert(evaluate(value.expr, jit), value.dtype)
             fixed[value.name] = constant(number, value.dtype) if isinstance(number, float) else number
     return fixed, tuple(value for value in values if value.name not in fixed)
+
+
+def _with_constants(size: Expr, fixed: Mapping[str, Any]) -> Expr:
+    """*size* with the values that are constants in the kernel."""
+
+    def known(node: Any) -> Any:
+        return Const(int(fixed[node.name]), node.dtype) if isinstance(node, Var) and node.name in fixed else node
+
+    found: Expr = rewritten(size, known)
+    return found
 
 
 def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:

@@ -57,17 +57,18 @@ def counted(body: tuple[Stmt, ...], counter: str = "int32", by: int = 1) -> For:
 def check(
     tested: Region, n: int, values: np.ndarray, start: dict[str, np.ndarray], exact: bool = True
 ) -> dict[str, np.ndarray]:
-    """*tested* on the device gives what it gives interpreted, which is returned."""
+    """*tested* on the device, made for a CPU or a GPU, gives what it gives interpreted, which is returned."""
     assert reduction.is_pure(tested)
     expected = {"a": values, **{name: value.copy() for name, value in start.items()}}
     Interpreter(tested, {"n": n}, expected).run()
-    actual = {"a": values, **{name: value.copy() for name, value in start.items()}}
-    run(tested, {"n": n}, actual)
-    for name in start:
-        if exact:
-            np.testing.assert_array_equal(actual[name], expected[name])
-        else:
-            np.testing.assert_allclose(actual[name], expected[name], rtol=1e-4)
+    for kind in ("cpu", "gpu"):
+        actual = {"a": values, **{name: value.copy() for name, value in start.items()}}
+        run(tested, {"n": n}, actual, kind=kind)
+        for name in start:
+            if exact:
+                np.testing.assert_array_equal(actual[name], expected[name])
+            else:
+                np.testing.assert_allclose(actual[name], expected[name], rtol=1e-4)
     return expected
 
 
@@ -132,6 +133,12 @@ def test_several_reductions_with_conditions_and_an_inner_loop() -> None:
 def test_counters(counter: str, by: int, n: int) -> None:
     loop = counted((step("+", Var("s", "int32"), Load("a", (Var("i", counter),), "int32")),), counter, by)
     check(region(loop, ("s", "int32", "+")), n, np.arange(300, dtype="int32"), {"s": np.array([1], "int32")})
+
+
+@pytest.mark.parametrize("trips", [0, 1, 300, 20_000])
+def test_trips_that_are_known(trips: int) -> None:
+    loop = replace(counted((step("+", Var("s", "int64"), Const(1, "int64")),)), upper=Const(trips, "int32"))
+    check(region(loop, ("s", "int64", "+")), 0, np.zeros(1, "int32"), {"s": np.array([1], "int64")})
 
 
 def test_downwards() -> None:
