@@ -14,11 +14,30 @@ def loop(context, meaning):
 
 
 def elements(knl, context):
-    """One element a group.  On a GPU a group has a thread for each (j, i) of both nests, and k is a loop."""
-    knl = lp.tag_inames(knl, {loop(context, "element_loop"): "g.0"})
+    """One element a group.  On a GPU a group has a thread for each (j, i) of both nests, and k is a loop; the group
+    copies the element's values and the derivatives to its own memory before."""
+    element = loop(context, "element_loop")
     if context["device::type"] == "cpu":
-        return knl  # the loops inside run in order; the compiler vectorises the innermost
-    return lp.tag_inames(knl, {"i": "l.0", "j": "l.1", "i_": "l.0", "j_": "l.1"})
+        return lp.tag_inames(knl, {element: "g.0"})  # the loops inside run in order
+    knl = in_one_domain(knl)
+    knl = fetched(knl, "u", element, ["k", "j", "i", "l"], ["u_element", "u_k", "u_j", "u_i"])
+    knl = fetched(knl, "d", element, ["i", "j", "k", "l", "i_", "j_", "k_", "l_"], ["d_i", "d_l"])
+    threads = {"i": "l.0", "j": "l.1", "i_": "l.0", "j_": "l.1", "u_i": "l.0", "u_j": "l.1", "d_l": "l.0", "d_i": "l.1"}
+    return lp.tag_inames(knl, {element: "g.0", **threads, "l": "unr", "l_": "unr"})
+
+
+def fetched(knl, array, element, loops, names):
+    """*array*, or what *loops* go through of it, in a group's memory, copied by loops with the given *names*."""
+    return lp.add_prefetch(
+        knl, array, loops, fetch_outer_inames=frozenset([element]), default_tag=None, dim_arg_names=names,
+        temporary_address_space=lp.AddressSpace.LOCAL,
+    )
+
+
+def in_one_domain(knl):
+    """*knl* with all its loops in one set, which transformations of several loops need."""
+    entry = knl.default_entrypoint
+    return knl.with_kernel(entry.copy(domains=[entry.combine_domains(tuple(range(len(entry.domains))))]))
 
 
 def points(knl, context):
