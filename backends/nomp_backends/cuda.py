@@ -1,4 +1,4 @@
-"""The CUDA backend: NVIDIA's GPUs by pycuda, with NVRTC as the compiler.
+"""The CUDA backend: NVIDIA's GPUs by pycuda, with NVRTC (or nvcc) as the compiler.
 
 In: CUDA C++ and host addresses.  Out: launches on one stream of the device's primary context, which other libraries of
 the process share.  `runtime.session` opens a device, `runtime.kernel` launches on it.  pycuda is imported when the
@@ -265,7 +265,7 @@ class CudaBackend:
             raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
         found = driver.Device(device)
         info = _info(found)
-        nvrtc.library()
+        nvrtc.require()
         return CudaDevice(found, info)
 
 

@@ -1,14 +1,18 @@
-"""CUDA C++ to machine code of a GPU, by NVRTC, which needs neither a GPU nor a driver.
+"""CUDA C++ to machine code of a GPU, by NVRTC, which needs neither a GPU nor a driver; by nvcc where there is none.
 
 In: source text and an architecture (``sm_90``).  Out: a cubin: PTX of an NVRTC that is newer than the driver would be
-refused by it.  Used by the CUDA backend.  The library comes with the package nvidia-cuda-nvrtc, or with CUDA itself.
+refused by it.  Used by the CUDA backend.  NVRTC comes with the package nvidia-cuda-nvrtc, or with CUDA itself; nvcc
+takes ten times as long.
 """
 
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
-from collections.abc import Iterator, Sequence
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +21,8 @@ from typing import Any
 from nomp.backend import BackendError
 
 _OPTIONS = ("--std=c++17", "-w")
+_TEXT = "nomp.cu"
+"""What messages call the text."""
 
 
 @cache
@@ -54,18 +60,41 @@ def architectures() -> list[str]:
     return [f"sm_{number}" for number in numbers]
 
 
-def compiled(text: str, arch: str, options: Sequence[str] = ()) -> bytes:
-    """The cubin of *text* for *arch*.  Raises `BackendError` with NVRTC's log."""
-    nvrtc, program = library(), ctypes.c_void_p()
-    _check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"nomp.cu", 0, None, None), "starting NVRTC")
+def require() -> None:
+    """Raises `BackendError` where there is no compiler."""
+    if not shutil.which("nvcc"):
+        library()
+
+
+def compiled(text: str, arch: str) -> bytes:
+    """The cubin of *text* for *arch*.  Raises `BackendError` with the compiler's log."""
     try:
-        words = [option.encode() for option in (*_OPTIONS, f"--gpu-architecture={arch}", *options)]
+        nvrtc = library()
+    except BackendError:
+        if nvcc := shutil.which("nvcc"):
+            return _by_nvcc(nvcc, text, arch)
+        raise
+    program = ctypes.c_void_p()
+    name = _TEXT.encode()
+    _check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name, 0, None, None), "starting NVRTC")
+    try:
+        words = [option.encode() for option in (*_OPTIONS, f"--gpu-architecture={arch}")]
         status = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
         if status:
             raise BackendError(_reason(status), _text(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog"))
         return _bytes(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _by_nvcc(nvcc: str, text: str, arch: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, _TEXT).write_text(text)
+        command = [nvcc, *_OPTIONS, f"-arch={arch}", "-cubin", _TEXT, "-o", "nomp.cubin"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise BackendError(f"nvcc ends with status {done.returncode}", (done.stderr or done.stdout).strip())
+        return Path(folder, "nomp.cubin").read_bytes()
 
 
 def _bytes(program: ctypes.c_void_p, size_of: str, read: str) -> bytes:

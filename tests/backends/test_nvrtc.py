@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -47,6 +48,30 @@ def test_an_error_comes_with_the_log() -> None:
     with pytest.raises(BackendError) as caught:
         nvrtc.compiled('extern "C" __global__ void f(int *a) { a[0] = b; }', "sm_90")
     assert 'nomp.cu(1): error: identifier "b" is undefined' in caught.value.log
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not here")
+def test_nvcc_takes_the_place_of_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise BackendError("NVRTC is not installed")
+
+    monkeypatch.setattr(nvrtc, "library", none)
+    nvrtc.require()
+    assert nvrtc.compiled('extern "C" __global__ void f(int *a) { a[0] = 1; }', "sm_90").startswith(b"\x7fELF")
+    with pytest.raises(BackendError, match="nvcc ends with status") as caught:
+        nvrtc.compiled('extern "C" __global__ void f(int *a) { a[0] = b; }', "sm_90")
+    assert 'identifier "b" is undefined' in caught.value.log
+
+
+def test_without_a_compiler_it_is_said_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "_names", lambda: iter(["/no/such/libnvrtc.so"]))
+    monkeypatch.setenv("PATH", "")
+    nvrtc.library.cache_clear()
+    for attempt in (nvrtc.require, lambda: nvrtc.compiled("", "sm_90")):
+        with pytest.raises(BackendError, match=r"NVRTC is not installed: pip install 'nomp\[cuda\]'"):
+            attempt()
+    monkeypatch.undo()
+    nvrtc.library.cache_clear()
 
 
 def test_architectures() -> None:
