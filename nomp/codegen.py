@@ -38,6 +38,7 @@ from pymbolic.mapper.substitutor import make_subst_func
 from nomp.arithmetic import Number, convert, evaluate, is_launch_expr
 from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Step, Value
 from nomp.loops import INDEX
+from nomp.lower.dialects import DIALECTS
 from nomp.lower.expressions import constant
 from nomp.lower.names import legal
 from nomp.region import Binary, Const, Expr, Var
@@ -74,6 +75,8 @@ def generate(
         if any(text in str(warning.message) for text in _SILENT_FAILURES):
             raise CodegenError(str(warning.message))
     entry = kernel.default_entrypoint
+    if not DIALECTS[dialect].open_extents:
+        _refuse_open_extents(entry, original, dialect)
     scratch = tuple(replace(s, size=_with_constants(s.size, fixed)) for s in scratch)
     scratch += tuple(_global_temporaries(entry, original))
     launches = tuple(_launches(kernel, {s.name for s in scratch}, original))
@@ -86,6 +89,14 @@ def generate(
     preambles = tuple(process_preambles(code.device_preambles))
     text, steps = code.device_code().removeprefix("".join(preambles)), tuple(_steps(entry, original))
     return DeviceSource(entry.name, dialect, text, kept, scratch, launches, steps, shared, preambles=preambles)
+
+
+def _refuse_open_extents(entry: lp.LoopKernel, original: Mapping[str, str], dialect: str) -> None:
+    for name, local in entry.temporary_variables.items():
+        known = all(isinstance(extent, int) or hasattr(extent, "__index__") for extent in local.shape)
+        if local.address_space != AddressSpace.GLOBAL and not known:
+            what = f"local array '{original.get(name, name)}' has a size that only a launch tells"
+            raise CodegenError(f"{what}, which {dialect} does not have: name what it depends on in a jit clause")
 
 
 def _refuse_lost_strides(entry: lp.LoopKernel) -> None:

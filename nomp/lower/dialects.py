@@ -23,6 +23,8 @@ class OpenCL:
     """What stands before a function."""
     prelude: ClassVar[str] = ""
     """What stands before everything."""
+    open_extents: ClassVar[bool] = True
+    """Whether some device may have local arrays whose size only a launch tells (OpenCL's compilers decide)."""
     targets: ClassVar[tuple[Any, Any]] = (target.NompOpenCLTarget, target.ApartOpenCLTarget)
     """loopy's targets, for arrays that may overlap and for those that are apart."""
     spelled = staticmethod(target.spelled)
@@ -48,6 +50,7 @@ class Cuda(OpenCL):
 #define HUGE_VAL ((double)INFINITY)
 #endif
 """
+    open_extents = False
     targets = (cuda_target.NompCudaTarget, cuda_target.ApartCudaTarget)
     spelled = staticmethod(cuda_target.spelled)
 
