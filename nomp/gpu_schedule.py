@@ -24,7 +24,7 @@ from nomp.arithmetic import cast
 from nomp.cpu_schedule import stride
 from nomp.interleave import Unique, can_enter
 from nomp.loops import INDEX, quotient, signed_step, trip_count
-from nomp.region import Binary, Const, Declare, Expr, For, Stmt, Var
+from nomp.region import Binary, Const, Declare, Expr, For, If, Stmt, Var
 from nomp.walks import loads, walk
 
 ITEMS = 256
@@ -92,14 +92,21 @@ def _each(grid: _Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Uni
     rounds = Var(unique("_rounds"), INDEX)
     at_once = Binary("max", _ONE, Binary("*", grid.derived[groups.name], Const(items, INDEX), INDEX), INDEX)
     grid.derived[rounds.name] = quotient(trip_count(loop), at_once)
-    round_, base, trip = (Var(unique(name), INDEX) for name in ("_round", "_base", "_trip"))
+    round_, trip = (Var(unique(name), INDEX) for name in ("_round", "_trip"))
     step = Binary("*", round_, Binary("*", groups, Const(items, INDEX), INDEX), INDEX)
     value = Binary("+", cast(loop.lower, INDEX), Binary("*", trip, signed_step(loop), INDEX), INDEX)
     counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
-    end = Binary("min", Binary("+", base, _ONE, INDEX), trips, INDEX)  # no iteration, or one
-    one = For(trip.name, INDEX, base, "<", end, _ONE, (counter, *body))
-    start = Declare(base.name, INDEX, (), Binary("+", first, step, INDEX))
-    return (replace(_counting(round_, rounds), body=(start, one)),)
+    start = Declare(trip.name, INDEX, (), Binary("+", first, step, INDEX))
+    return (replace(_counting(round_, rounds), body=(start, *_if_below(trip, trips, (counter, *body), unique))),)
+
+
+def _if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
+    """*body* if *trip* is one of *trips*.  Around loops that is a loop, too: loopy puts conditions into the innermost.
+    """
+    if not any(isinstance(stmt, For) for stmt in walk(body)):
+        return (If(Binary("<", trip, trips, "int32"), body),)
+    end = Binary("min", Binary("+", trip, _ONE, INDEX), trips, INDEX)
+    return (For(unique("_once"), INDEX, trip, "<", end, _ONE, body),)
 
 
 def _counting(counter: Var, count: Expr) -> For:
