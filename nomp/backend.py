@@ -84,6 +84,10 @@ class Native(Protocol):
     def bound(self, kernel: Kernel, arguments: Sequence[Any]) -> Bound:
         """*kernel* with its *arguments*."""
 
+    def stage(self, nbytes: int) -> tuple[int, Any]:
+        """The address of *nbytes* of memory by way of which copies are faster (0 if there is no such thing), and what
+        must live as long as it is used.  It is not used again before a copy from it has ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:

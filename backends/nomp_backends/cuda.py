@@ -96,6 +96,12 @@ class CudaNative:
         pointers = (ctypes.c_void_p * max(1, len(places)))(*places)
         return Bound(self._function(kernel), (slots, pointers), ctypes.addressof(pointers), places)
 
+    def stage(self, nbytes: int) -> tuple[int, Any]:
+        """See `nomp.backend.Native.stage`: page-locked memory."""
+        with self._device.current(f"page-locking {nbytes} bytes"):
+            made = _pycuda().pagelocked_empty(nbytes, "uint8")
+        return int(made.ctypes.data), made
+
     def _function(self, kernel: CudaKernel) -> int:
         function = ctypes.c_void_p()
         with self._device.current(f"loading {kernel.name} again"):
@@ -120,6 +126,7 @@ class CudaDevice:
         self.info = info
         with _errors(f"opening {info.name}"):
             self._context: Any = device.retain_primary_context()
+        self._native: CudaNative | None = None
         self._buffers: dict[int, Any] = {}
         self._modules: list[Any] = []
         self._stages: list[tuple[Any, Any]] = []
@@ -206,7 +213,8 @@ class CudaDevice:
 
     def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
-        return CudaNative(self, self._context.handle)
+        self._native = self._native or CudaNative(self, self._context.handle)
+        return self._native
 
     def close(self) -> None:
         """See `nomp.backend.Device.close`."""
@@ -221,6 +229,7 @@ class CudaDevice:
                 buffer.free()
             self._buffers.clear()
             self._modules.clear()
+            self._native = None
             self._stages.clear()
             del self.stream
             self._context.pop()

@@ -66,7 +66,7 @@ class Replays:
             "bytes": self._bytes(action.data) if action.data else self._ffi.NULL,
             "size": action.size, "object": self._pointer(action.object), "index": action.index,
             "dims": len(action.grid), "groups": groups, "items": items,
-            "arguments": self._ffi.cast("void **", action.arguments),
+            "arguments": self._ffi.cast("void **", action.arguments), "stage": self._pointer(action.stage),
         }  # fmt: skip
 
     def _array(self, kind: str, values: Sequence[Any]) -> Any:

@@ -29,7 +29,8 @@ class Action:
 
     *object* is the driver's handle: of a kernel whose argument *index* to ``set`` or that to ``launch`` (with
     *arguments*, see `backend.Bound`), of a buffer to ``write`` or ``read`` (which waits); or the address of an argument
-    to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*.
+    to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*; what is
+    copied goes by way of *stage*, unless that is 0.
     """
 
     kind: Literal["set", "launch", "write", "read", "store"]
@@ -42,6 +43,7 @@ class Action:
     grid: tuple[int, ...] = ()
     block: tuple[int, ...] = ()
     arguments: int = 0
+    stage: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def replay(
         kept.append(bound)
         launch = Action("launch", bound.handle, grid=ready.grid, block=ready.block, arguments=bound.arguments)
         launches += [*settings, launch]
-    before, after = _cells(cells, plan, native, device)
+    before, after = _cells(cells, plan, native, device, kept)
     stores = [Action("store", position=position, size=len(value), data=value) for position, value in plan.counters]
     pointers = {position: addresses[position] for position in fixed | {cell.position for cell in cells}}
     same = {s.position: ctypes.string_at(addresses[s.position], s.size) for s in scalars if s.name not in free}
@@ -98,11 +100,15 @@ def _settings(ready: Ready, bound: Bound, values: Sequence[Any], free: dict[str,
     return made
 
 
-def _cells(cells: Sequence[Cell], plan: Plan, native: Native, device: Device) -> tuple[list[Action], list[Action]]:
+def _cells(
+    cells: Sequence[Cell], plan: Plan, native: Native, device: Device, kept: list[Any]
+) -> tuple[list[Action], list[Action]]:
     """What fills the buffers of *cells*, and what brings the results to the program's variables."""
     before, after = list[Action](), list[Action]()
     for cell, offset in zip(cells, plan.cells, strict=True):
-        result = Action("read", native.handle(cell.buffer(device)), cell.position, offset, cell.size)
+        handle, (stage, keep) = native.handle(cell.buffer(device)), native.stage(cell.size)
+        kept.append(keep)
+        result = Action("read", handle, cell.position, offset, cell.size, stage=stage)
         start = cell.start.raw if cell.start is not None else b""
         before.append(replace(result, kind="write", data=start))
         after.append(result)

@@ -35,6 +35,9 @@ class FakeNative:
     def bound(self, kernel: Any, arguments: Sequence[Any]) -> Bound:
         return Bound(9, arguments)
 
+    def stage(self, nbytes: int) -> tuple[int, Any]:
+        return 5, None
+
 
 def replays(bench: Bench, made: Region, addresses: Sequence[int], runs: int = 3) -> list[Replay | None]:
     bench.device.native = FakeNative  # type: ignore[assignment,method-assign]
@@ -62,7 +65,7 @@ def test_cells_are_filled_before_and_read_after() -> None:
     bench, s = Bench(source(Argument("buffer", "s"))), ctypes.c_double(1)
     _, second, _ = replays(bench, region(SCALAR_N, CELL_S), [address(ctypes.c_int(3)), address(s)])
     assert second is not None and [action.kind for action in second.actions] == ["write", "launch", "read"]
-    assert second.actions[0] == Action("write", 7, position=1, size=8)
+    assert second.actions[0] == Action("write", 7, position=1, size=8, stage=5)
     assert second.pointers[1] == address(s)
 
 

@@ -146,6 +146,18 @@ int main(void) {
   nomp_replay_start(&cuda);
   CHECK(nomp_replay_keep(2, &with_cuda) == 1 && nomp_replay(2, addresses) == 1);
   CHECK(strcmp(log_, "push;write sum 0 8 1;stream/f 3,2,1/32,4,1 2;read sum 0 8 0.5;wait;pop;") == 0);
+  double stages[2] = {0};
+  const struct nomp_action staged[] = {
+      {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = "sum", .stage = &stages[0]},
+      {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum", .stage = &stages[1]},
+  };
+  struct nomp_replay by_stages = {NULL, 1, 1, 2, &pointer, &scalar, staged};
+  nomp_replay_forget();
+  *log_ = 0, stages[1] = 7;
+  CHECK(nomp_replay_keep(2, &by_stages) == 1 && nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "push;write sum 0 8 1;read sum 0 8 7;wait;pop;") == 0 && stages[0] == 1 && sums[1] == 7);
+  nomp_replay_forget();
+  CHECK(nomp_replay_keep(2, &with_cuda) == 1);
   calls = 0, refuse = 2;
   CHECK(nomp_replay(2, addresses) == -5 && strcmp(strrchr(log_, ' '), " 2;pop;") == 0);
   puts("done");

@@ -55,9 +55,10 @@ struct nomp_scalar {
 };
 
 /*
- * A step of a launch.  The host's side of it is bytes, or lies offset behind the argument at position: the value of the
- * index-th argument of the kernel object, or of the memory object that is one of a launch's arguments (SET), what goes
- * to the buffer object and comes back from it (WRITE, READ), the bytes that a variable of the program gets (STORE).
+ * A step of a launch.  The host's side of it is bytes, or lies offset behind the argument at position: the value of
+ * the index-th argument of the kernel object, or of the memory object that is one of a launch's arguments (SET), what
+ * goes to the buffer object and comes back from it (WRITE, READ; by way of stage, if there is one), the bytes that a
+ * variable of the program gets (STORE).
  */
 enum { NOMP_SET, NOMP_LAUNCH, NOMP_WRITE, NOMP_READ, NOMP_STORE };
 struct nomp_action {
@@ -71,6 +72,7 @@ struct nomp_action {
   unsigned dims;
   size_t groups[3], items[3];
   void **arguments;
+  void *stage;
 };
 
 /* What repeats a launch, where the pointers and scalars are the same. */
