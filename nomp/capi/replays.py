@@ -67,6 +67,7 @@ class Replays:
             "size": action.size, "object": self._pointer(action.object), "index": action.index,
             "dims": len(action.grid), "groups": groups, "items": items,
             "arguments": self._ffi.cast("void **", action.arguments), "stage": self._pointer(action.stage),
+            "from": action.source,
         }  # fmt: skip
 
     def _array(self, kind: str, values: Sequence[Any]) -> Any:

@@ -12,8 +12,10 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from nomp.affine import preserves_value
+from nomp.arithmetic import SIZES, is_float, is_signed
 from nomp.backend import Bound, Device, Native
-from nomp.region import Var
+from nomp.region import Cast, Var
 from nomp.runtime.cells import Cell
 from nomp.runtime.memory import AddressMap
 from nomp.runtime.scalars import Scalar, Scalars
@@ -30,7 +32,8 @@ class Action:
     *object* is the driver's handle: of a kernel whose argument *index* to ``set`` or that to ``launch`` (with
     *arguments*, see `backend.Bound`), of a buffer to ``write`` or ``read`` (which waits); or the address of an argument
     to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*; what is
-    copied goes by way of *stage*, unless that is 0.
+    copied goes by way of *stage*, unless that is 0.  *source*, if not 0, says that the host's value is an integer of so
+    many bytes, a signed one if that is negative, and the argument one of *size* bytes.
     """
 
     kind: Literal["set", "launch", "write", "read", "store"]
@@ -44,6 +47,7 @@ class Action:
     block: tuple[int, ...] = ()
     arguments: int = 0
     stage: int = 0
+    source: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +96,24 @@ def _settings(ready: Ready, bound: Bound, values: Sequence[Any], free: dict[str,
         value = next((v for v in values if argument.kind == "value" and v.name == argument.name), None)
         if value is None:
             continue
-        scalar = free.get(value.expr.name) if isinstance(value.expr, Var) else None
-        if scalar is None or scalar.dtype != value.dtype:
+        expr = value.expr.operand if isinstance(value.expr, Cast) else value.expr
+        scalar = free.get(expr.name) if isinstance(expr, Var) else None
+        if scalar is None or (widened := _widened(scalar.dtype, value.expr.dtype, value.dtype)) is None:
             return None
         place = bound.slots[index] if bound.slots else bound.handle
-        made.append(Action("set", place, scalar.position, size=scalar.size, index=index))
+        size = SIZES[value.dtype]
+        made.append(Action("set", place, scalar.position, size=size, index=index, source=widened))
     return made
+
+
+def _widened(scalar: str, middle: str, argument: str) -> int | None:
+    """What `Action.source` is for a *scalar*'s type that becomes *middle* and then the *argument*'s; None if C computes
+    more for that than an integer of more bytes."""
+    if scalar == middle == argument:
+        return 0
+    if is_float(scalar) or not (preserves_value(scalar, middle) and preserves_value(middle, argument)):
+        return None
+    return -SIZES[scalar] if is_signed(scalar) else SIZES[scalar]
 
 
 def _cells(

@@ -91,14 +91,42 @@ def test_a_table_is_left_to_python() -> None:
     assert replays(bench, kernel, [address(ctypes.c_int(3)), address(table)]) == [None] * 3
 
 
-@pytest.mark.parametrize("expr", [Binary("+", WHOLE, Const(1, "int32"), "int32"), Cast(WHOLE, "int64")])
-def test_computed_values_are_left_to_python(expr: Expr) -> None:
+def with_value(expr: Expr, scalar: str) -> Replay | None:
+    """The replay of a kernel that gets *expr*, of a scalar of type *scalar*, and nothing else."""
     bench, a = Bench(source(Argument("value", "more"), values=(Value("more", expr.dtype, expr),))), np.arange(4.0)
     bench.memory.update(address(a), 0, 4, 8, TO)
     body = (Assign(ELEMENT, Cast(expr, "float64")),)
-    kernel = region(SCALAR_N, ARRAY_A, Param("count", "int32"), body=body)
-    addresses = [address(ctypes.c_int(3)), address(a), address(ctypes.c_int(3))]
-    assert replays(bench, kernel, addresses) == [None] * 3
+    kernel = region(SCALAR_N, ARRAY_A, Param("count", scalar), body=body)
+    addresses = [address(ctypes.c_int(3)), address(a), address(ctypes.c_longlong(3))]
+    first, second, third = replays(bench, kernel, addresses)
+    assert first is third is None
+    return second
+
+
+@pytest.mark.parametrize(
+    ("scalar", "argument", "size", "widened"),
+    [("int32", "int32", 4, 0), ("int32", "int64", 8, -4), ("uint8", "int32", 4, 1), ("uint32", "uint64", 8, 4),
+     ("int16", "int64", 8, -2), ("float32", "float32", 4, 0)],
+)  # fmt: skip
+def test_integers_are_widened(scalar: str, argument: str, size: int, widened: int) -> None:
+    value = Var("count", scalar)
+    made = with_value(value if scalar == argument else Cast(value, argument), scalar)
+    assert made is not None
+    assert made.actions[0] == Action("set", 9, position=2, size=size, source=widened)
+
+
+@pytest.mark.parametrize(
+    ("scalar", "expr"),
+    [
+        ("int32", Binary("+", WHOLE, Const(1, "int32"), "int32")),
+        ("int32", Cast(WHOLE, "float64")),
+        ("int32", Cast(WHOLE, "uint64")),
+        ("int64", Cast(Var("count", "int64"), "int32")),
+        ("float32", Cast(Var("count", "float32"), "float64")),
+    ],
+)
+def test_computed_values_are_left_to_python(scalar: str, expr: Expr) -> None:
+    assert with_value(expr, scalar) is None
 
 
 def test_what_launches_nothing_is_left_to_python() -> None:

@@ -156,6 +156,21 @@ int main(void) {
   *log_ = 0, stages[1] = 7;
   CHECK(nomp_replay_keep(2, &by_stages) == 1 && nomp_replay(2, addresses) == 1);
   CHECK(strcmp(log_, "push;write sum 0 8 1;read sum 0 8 7;wait;pop;") == 0 && stages[0] == 1 && sums[1] == 7);
+  int64_t wide[4] = {0};
+  int minus = -5;
+  unsigned char small = 250;
+  short less = -300;
+  uintptr_t values[] = {(uintptr_t)&n, 0xabc0, (uintptr_t)&minus, (uintptr_t)&small, (uintptr_t)&less};
+  const struct nomp_action widening[] = {
+      {.kind = NOMP_SET, .position = 2, .size = 8, .from = -4, .object = &wide[0]},
+      {.kind = NOMP_SET, .position = 3, .size = 4, .from = 1, .object = &wide[1]},
+      {.kind = NOMP_SET, .position = 4, .size = 8, .from = -2, .object = &wide[2]},
+      {.kind = NOMP_SET, .position = 2, .size = 8, .from = 4, .object = &wide[3]},
+  };
+  struct nomp_replay with_widening = {NULL, 1, 1, 4, &pointer, &scalar, widening};
+  nomp_replay_forget();
+  CHECK(nomp_replay_keep(2, &with_widening) == 1 && nomp_replay(2, values) == 1);
+  CHECK(wide[0] == -5 && wide[1] == 250 && wide[2] == -300 && wide[3] == 4294967291);
   nomp_replay_forget();
   CHECK(nomp_replay_keep(2, &with_cuda) == 1);
   calls = 0, refuse = 2;

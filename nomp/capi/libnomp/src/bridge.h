@@ -58,7 +58,8 @@ struct nomp_scalar {
  * A step of a launch.  The host's side of it is bytes, or lies offset behind the argument at position: the value of
  * the index-th argument of the kernel object, or of the memory object that is one of a launch's arguments (SET), what
  * goes to the buffer object and comes back from it (WRITE, READ; by way of stage, if there is one), the bytes that a
- * variable of the program gets (STORE).
+ * variable of the program gets (STORE).  Where from is not 0, the host's value is an integer of so many bytes (a signed
+ * one, if from is negative), and the argument one of size bytes.
  */
 enum { NOMP_SET, NOMP_LAUNCH, NOMP_WRITE, NOMP_READ, NOMP_STORE };
 struct nomp_action {
@@ -67,6 +68,7 @@ struct nomp_action {
   size_t offset;
   void *bytes;
   size_t size;
+  int from;
   void *object;
   unsigned index;
   unsigned dims;

@@ -87,6 +87,15 @@ static int holds(const struct nomp_replay *replay, const uintptr_t *addresses) {
   return 1;
 }
 
+/* The integer at host, of size bytes: negative for a signed one. */
+static int64_t widened(const void *host, int size) {
+  int64_t value = 0;
+  size_t bytes = abs(size);
+  memcpy(&value, host, bytes); /* the host is little-endian, as all devices are */
+  int unused = 64 - 8 * (int)bytes;
+  return size < 0 ? (int64_t)((uint64_t)value << unused) >> unused : value;
+}
+
 /* A status of OpenCL's. */
 static int act_opencl(const struct nomp_action *action, void *host) {
   void *queue = driver.queue, *object = action->object;
@@ -129,6 +138,11 @@ static int act(const struct nomp_action *action, const uintptr_t *addresses) {
   if (action->kind == NOMP_STORE) {
     memcpy((void *)addresses[action->position], action->bytes, action->size);
     return 0;
+  }
+  int64_t wide;
+  if (action->from) {
+    wide = widened(host, action->from);
+    host = &wide;
   }
   return driver.context ? act_cuda(action, host) : act_opencl(action, host);
 }
