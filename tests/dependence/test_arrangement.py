@@ -146,7 +146,7 @@ def compared(region: Region, scalars: dict[str, int], arrays: dict[str, np.ndarr
     return bool(parts)
 
 
-@pytest.mark.parametrize("cpu", [True, False])
+@pytest.mark.parametrize("cpu", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels(name: str, cpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_schedule, "WIDTH", 5)
@@ -214,7 +214,7 @@ def test_which_operands_are_copied(body: str, copies: int, tmp_path: Path) -> No
         assert len(found) == copies * apart
 
 
-@pytest.mark.parametrize("seeds", [range(k, k + 100) for k in (0, 100, 200)])
+@pytest.mark.parametrize("seeds", [range(50), pytest.param(range(50, 300), marks=pytest.mark.slow)])
 def test_random_nests(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_schedule, "WIDTH", 3)
     monkeypatch.setattr(cpu_schedule, "COPIES", 2)

@@ -143,6 +143,7 @@ def pool() -> Iterator[ProcessPoolExecutor]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORKING)
 def test_it_works_now(name: str, pool: ProcessPoolExecutor, tmp_path: Path) -> None:
     verdict, ran = pool.submit(run.attempt, WORKING[name], tmp_path).result()

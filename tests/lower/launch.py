@@ -12,8 +12,9 @@ from nomp_backends.opencl import OpenCLBackend
 
 from nomp import pipeline
 from nomp.arithmetic import convert, evaluate
+from nomp.backend import Kernel
 from nomp.config import Settings
-from nomp.device_source import Variant
+from nomp.device_source import DeviceSource, Variant
 from nomp.region import Region
 
 PLAIN = Variant()
@@ -23,6 +24,17 @@ PLAIN = Variant()
 def device() -> Any:
     """The first OpenCL device."""
     return OpenCLBackend().open(0, 0)
+
+
+@cache
+def _compiled(
+    region: Region, variant: Variant, jit: tuple[tuple[str, int | float], ...], kind: str
+) -> tuple[DeviceSource, Mapping[str, Kernel]]:
+    info = replace(device().info, type=kind)
+    source, _ = pipeline.compile(region, info, dict(jit), variant, Settings())
+    dtypes = {v.name: v.dtype for v in source.values}
+    signatures = {entry.entry: [dtypes.get(a.name) for a in entry.arguments] for entry in source.launches}
+    return source, device().compile(source.text, signatures)
 
 
 def run(
@@ -35,7 +47,7 @@ def run(
 ) -> None:
     """Run *region*; *arrays* (and cells, as arrays of one) are updated in place.  *kind* of device that it is made for.
     """
-    source, _ = pipeline.compile(region, replace(device().info, type=kind), jit or {}, variant, Settings())
+    source, program = _compiled(region, variant, tuple((jit or {}).items()), kind)
     values = {
         v.name: np.dtype(v.dtype).type(convert(evaluate(v.expr, scalars), v.dtype))
         for v in source.values
@@ -47,9 +59,6 @@ def run(
     for name, array in arrays.items():
         device().copy_to(buffers[name], 0, array.ctypes.data, array.nbytes)
     tables: dict[str, Mapping[str, Any]] = {"buffer": buffers, "value": values, "scratch": scratch}
-    dtypes = {v.name: v.dtype for v in source.values}
-    signatures = {entry.entry: [dtypes.get(a.name) for a in entry.arguments] for entry in source.launches}
-    program = device().compile(source.text, signatures)
     for launch in source.launches:
         grid, block = ([int(evaluate(e, env)) for e in sizes] for sizes in (launch.grid, launch.block))
         if all(grid):

@@ -76,6 +76,8 @@ INTEGERS = ["int32", "uint8", "int64", "uint64"]
 CASES = [(op, dtype) for op in ("+", "*", "min", "max", "&&", "||") for dtype in [*INTEGERS, "float32", "float64"]]
 
 
+QUICK = {("+", "float64"), ("max", "uint8"), ("&&", "int32")}
+"""What ``make quick`` takes."""
 LAST = {"min": 0, "max": 9, "&": 14, "|": 8, "&&": 0, "||": 3}
 """What decides the result alone, among the other `terms` and a start of 5."""
 
@@ -92,7 +94,10 @@ def terms(op: str, n: int) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize(("op", "dtype"), CASES + [(op, dtype) for op in "&|^" for dtype in INTEGERS])
+@pytest.mark.parametrize(("op", "dtype"), [
+    pytest.param(op, dtype, marks=() if (op, dtype) in QUICK else pytest.mark.slow)
+    for op, dtype in CASES + [(op, dtype) for op in "&|^" for dtype in INTEGERS]
+])  # fmt: skip
 def test_operators(op: str, dtype: str) -> None:
     loop = counted((step(op, Var("s", dtype), Load("a", (Var("i", "int32"),), dtype)),))
     tested = region(loop, ("s", dtype, op), data=dtype)
