@@ -1,9 +1,9 @@
 """Time nomp on a GPU against CUDA by hand: the kernels of STREAM, and conjugate gradients on spectral elements.
 
-    python benchmarks/gpu.py [--backend cuda --backend opencl] [--only stream] [--markdown FILE]
+    python benchmarks/gpu.py [--backend cuda --backend opencl] [--only stream] [--rounds 3] [--markdown FILE]
 
-Builds `benchmarks/gpu` by nomp and by nvcc, runs each program once per backend and three times in turn (each a process
-that times its parts several times), and prints tables in Markdown: medians, in milliseconds, and the ratio of the
+Builds `benchmarks/gpu` by nomp and by nvcc, runs the programs in turn (each a process that times its parts several
+times), and prints tables in Markdown: medians, in milliseconds, and the ratio of the
 hand-written program's to nomp's: above 1, nomp is faster.  Needs nvcc and a GPU.  Exit status 1 if results differ.
 """
 
@@ -23,7 +23,6 @@ EXAMPLE = HERE.parent.parent / "examples" / "02_spectral_cg"
 MESH = [str(path) for path in sorted(EXAMPLE.glob("*.c")) if path.name not in ("main.c", "cg.c")]
 CASES = {"stream": [()], "spectral": [("7", str(n), "200") for n in (8, 16, 25)]}
 """The command lines of each program; spectral: order, elements in each direction, iterations."""
-ROUNDS = 3
 TOLERANCE = 1e-8
 COUNT = 2**27
 BYTES = {"copy": 16, "mul": 16, "add": 24, "triad": 24, "dot": 16}
@@ -38,6 +37,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Compare nomp with CUDA by hand on a GPU.")
     parser.add_argument("--backend", action="append", help="one of nomp's backends; may be repeated (default: cuda)")
     parser.add_argument("--only", action="append", choices=CASES, help="this program; may be repeated")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each program is run (default: 3)")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write what is printed to FILE, too")
     parser.add_argument("--build", type=Path, default=Path("build/gpu-bench"), help="where programs are built")
     options = parser.parse_args(words)
@@ -46,7 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
     lines = [_machine(), ""]
     for name in options.only or CASES:
         _build(name, options.build)
-        lines += _table(name, options.backend or ["cuda"], options.build, wrong)
+        lines += _table(name, options, wrong)
     print(*lines, *wrong, sep="\n")
     if options.markdown:
         options.markdown.write_text("\n".join(lines) + "\n")
@@ -69,14 +69,15 @@ def _build(name: str, build: Path) -> None:
     _run(["nvcc", *objects, str(build / "cg.o"), "-o", str(build / "spectral.hand"), "-lm"])
 
 
-def _table(name: str, backends: Sequence[str], build: Path, wrong: list[str]) -> Iterator[str]:
+def _table(name: str, options: argparse.Namespace, wrong: list[str]) -> Iterator[str]:
     """The lines of one table; what differs goes to *wrong*."""
+    backends, build = options.backend or ["cuda"], options.build
     titles = [f"nomp {backend} / ms | hand/nomp" for backend in backends]
     yield f"| {name} | hand / ms | {' | '.join(titles)} |" + (" GB/s |" if name == "stream" else "")
     yield "|:--|" + "--:|" * (1 + 2 * len(backends) + (name == "stream"))
     for case in CASES[name]:
         runs: dict[str, list[Lines]] = {"hand": [], **{backend: [] for backend in backends}}
-        for _ in range(ROUNDS):
+        for _ in range(options.rounds):
             runs["hand"].append(_read([str(build / f"{name}.hand"), *case]))
             for backend in backends:
                 runs[backend].append(_read([str(build / f"{name}.nomp"), *case], NOMP_BACKEND=backend))
