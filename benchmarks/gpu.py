@@ -3,8 +3,8 @@
     python benchmarks/gpu.py [--backend cuda --backend opencl] [--only stream] [--rounds 3] [--markdown FILE]
 
 Builds `benchmarks/gpu` by nomp and by nvcc, runs the programs in turn (each a process that times its parts several
-times), and prints tables in Markdown: medians, in milliseconds, and the ratio of the
-hand-written program's to nomp's: above 1, nomp is faster.  Needs nvcc and a GPU.  Exit status 1 if results differ.
+times), and prints tables in Markdown: medians, in milliseconds, and the ratio of the hand-written program's to nomp's:
+above 1, nomp is faster.  Needs nvcc and a GPU.  Exit status 1 if results differ.
 """
 
 from __future__ import annotations
