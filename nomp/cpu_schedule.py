@@ -182,7 +182,7 @@ def _with_several_terms(body: tuple[Stmt, ...], own: Set[str], unique: Unique) -
     """*body*, of strips of a loop with the loops *own* inside it, with those around a single row doing several
     iterations at a time.
 
-    A row is a loop over a strip: its iterations are independent, while those of any other loop have to keep their order.
+    A row is a loop over a strip, with independent iterations; those of any other loop have to keep their order.
     """
     made: list[Stmt] = []
     for stmt in body:

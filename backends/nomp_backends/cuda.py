@@ -107,6 +107,12 @@ class CudaNative:
             _check(self._library.cuModuleGetFunction(ctypes.byref(function), module, kernel.name.encode()), kernel.name)
         return function.value or 0
 
+    def unload(self) -> None:
+        """Give back what `bound` has loaded; the context is current."""
+        for module in self._modules.values():
+            self._library.cuModuleUnload(module)
+        self._modules.clear()
+
 
 def _check(status: int, what: str) -> None:
     if status:
@@ -123,6 +129,7 @@ class CudaDevice:
         self._buffers: dict[int, Any] = {}
         self._modules: list[Any] = []
         self._stages: list[tuple[Any, Any]] = []
+        self._native: CudaNative | None = None
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
 
@@ -206,7 +213,9 @@ class CudaDevice:
 
     def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
-        return CudaNative(self, self._context.handle)
+        if self._native is None:
+            self._native = CudaNative(self, self._context.handle)
+        return self._native
 
     def close(self) -> None:
         """See `nomp.backend.Device.close`."""
@@ -222,6 +231,8 @@ class CudaDevice:
             self._buffers.clear()
             self._modules.clear()
             self._stages.clear()
+            if self._native is not None:
+                self._native.unload()
             del self.stream
             self._context.pop()
             self._context.detach()

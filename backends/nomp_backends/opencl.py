@@ -118,6 +118,7 @@ class OpenCLDevice:
     def __init__(self, device: Any, info: DeviceInfo) -> None:
         cl = _pyopencl()
         self.info = info
+        self._native: OpenCLNative | None = None
         self._options = ["-w"]  # PoCL counts warnings on the program's stderr
         # Division and square root in single precision are off by some units in the last place unless asked for.
         if device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
@@ -182,7 +183,9 @@ class OpenCLDevice:
 
     def native(self) -> OpenCLNative:
         """See `nomp.backend.Device.native`."""
-        return OpenCLNative(self._queue)
+        if self._native is None:
+            self._native = OpenCLNative(self._queue)
+        return self._native
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""
@@ -193,7 +196,7 @@ class OpenCLDevice:
         """See `nomp.backend.Device.close`."""
         if self._queue is not None:
             self.sync()
-            self._queue = self._context = None
+            self._queue = self._context = self._native = None
 
 
 class OpenCLBackend:

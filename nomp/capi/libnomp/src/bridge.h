@@ -73,6 +73,9 @@ struct nomp_action {
   void **arguments;
 };
 
+/* How many replays of one kernel are kept: the newest. */
+#define NOMP_MOST_REPLAYS 16
+
 /* What repeats a launch, where the pointers and scalars are the same. */
 struct nomp_replay {
   struct nomp_replay *next;
