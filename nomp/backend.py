@@ -148,7 +148,7 @@ class Device(Protocol):
         """Wait for everything enqueued."""
 
     def native(self) -> Native | None:
-        """The driver's functions, if they are known."""
+        """The driver's functions, if they are known: each time the same object, until the device is closed."""
 
     def close(self) -> None:
         """Release the device; buffers and kernels become invalid.  May be called twice."""

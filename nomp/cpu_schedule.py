@@ -12,7 +12,7 @@ the same operations in the same order.  Called by `schedule`, for a region witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 
 from nomp.arithmetic import is_float
@@ -61,7 +61,7 @@ def arranged(loop: For, proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:
     best = together(loop, proofs)
     made = best.form(inner, best.count, unique) if best.form else None
     if made and best.form is strips:
-        made = _with_several_terms(made, unique)
+        made = _with_several_terms(made, {stmt.iname for stmt in walk(inner.body) if isinstance(stmt, For)}, unique)
     return made if made and _size(made) <= MOST_STATEMENTS else (inner,)
 
 
@@ -178,18 +178,26 @@ def _terms(loop: For) -> int:
     return trips if 0 < trips <= SHORT and trips * _size(loop.body) <= MOST_STATEMENTS // 2 else COPIES
 
 
-def _with_several_terms(body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
-    """*body*, part of a strip, with the loops around single rows doing several iterations at a time."""
+def _with_several_terms(body: tuple[Stmt, ...], own: Set[str], unique: Unique) -> tuple[Stmt, ...]:
+    """*body*, of strips of a loop with the loops *own* inside it, with those around a single row doing several
+    iterations at a time.
+
+    A row is a loop over a strip, with independent iterations; those of any other loop have to keep their order.
+    """
     made: list[Stmt] = []
     for stmt in body:
         row = _only_loop(stmt)
         if not isinstance(stmt, For):
             made.append(stmt)
-        elif row and _adds_to(row, stmt) and (several := copies(stmt, _terms(stmt), unique)):
-            made += several
+        elif stmt.iname in own and row and _is_row(row, own) and _adds_to(row, stmt):
+            made += copies(stmt, _terms(stmt), unique) or (stmt,)
         else:
-            made.append(replace(stmt, body=_with_several_terms(stmt.body, unique)))
+            made.append(replace(stmt, body=_with_several_terms(stmt.body, own, unique)))
     return tuple(made)
+
+
+def _is_row(loop: For, own: Set[str]) -> bool:
+    return loop.iname not in own and not any(isinstance(stmt, For) for stmt in walk(loop.body))
 
 
 def _loads(loop: For) -> Iterator[Load]:

@@ -37,8 +37,9 @@ from nomp.region import (
 from nomp.schedule import Part, divided
 from nomp.walks import expressions, names, rewritten, walk, written_in
 
-_START = {"+": 0, "^": 0, "*": 1}
-"""Where an accumulator starts; every other operator is idempotent, and starts with the variable's own value."""
+_START: Mapping[str, float] = {"+": -0.0, "^": 0, "*": 1}
+"""Where an accumulator starts, which changes nothing, not even a -0.0; every other operator is idempotent, and starts
+with the variable's own value."""
 
 
 LANES = 16
@@ -149,7 +150,9 @@ def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: U
 
 
 def _start(op: str, cell: Var) -> Expr:
-    return Const(float(_START[op]) if is_float(cell.dtype) else _START[op], cell.dtype) if op in _START else cell
+    if op not in _START:
+        return cell
+    return Const(float(_START[op]) if is_float(cell.dtype) else int(_START[op]), cell.dtype)
 
 
 def combined(op: str, left: Expr, right: Expr) -> Expr:

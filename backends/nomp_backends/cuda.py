@@ -113,6 +113,12 @@ class CudaNative:
             _check(self._library.cuModuleGetFunction(ctypes.byref(function), module, kernel.name.encode()), kernel.name)
         return function.value or 0
 
+    def unload(self) -> None:
+        """Give back what `bound` has loaded; the context is current."""
+        for module in self._modules.values():
+            self._library.cuModuleUnload(module)
+        self._modules.clear()
+
 
 def _check(status: int, what: str) -> None:
     if status:
@@ -130,6 +136,7 @@ class CudaDevice:
         self._buffers: dict[int, Any] = {}
         self._modules: list[Any] = []
         self._stages: list[tuple[Any, Any]] = []
+        self._native: CudaNative | None = None
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
 
@@ -229,8 +236,10 @@ class CudaDevice:
                 buffer.free()
             self._buffers.clear()
             self._modules.clear()
-            self._native = None
             self._stages.clear()
+            if self._native is not None:
+                self._native.unload()
+                self._native = None
             del self.stream
             self._context.pop()
             self._context.detach()

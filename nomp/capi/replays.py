@@ -5,6 +5,7 @@ In: `runtime.replay.Replay`.  Out: C's structures, kept alive until the session 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +19,8 @@ class Replays:
 
     def __init__(self, ffi: Any, lib: Any) -> None:
         self._ffi, self._lib = ffi, lib
-        self._kept: list[Any] = []
+        self._native: Native | None = None
+        self._kept: dict[int, deque[Any]] = {}
         self._kinds = {
             "set": lib.NOMP_SET, "launch": lib.NOMP_LAUNCH, "write": lib.NOMP_WRITE, "read": lib.NOMP_READ,
             "store": lib.NOMP_STORE,
@@ -26,24 +28,29 @@ class Replays:
 
     def start(self, native: Native) -> None:
         """See `runtime.session.Replays.start`."""
-        self._kept = [native]
+        self._native = native
         handles = {"queue": native.queue, "context": native.context, **native.functions}
         driver = {name: self._pointer(value) for name, value in handles.items()}
         self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", driver))
 
     def keep(self, kernel: int, replay: Replay) -> None:
         """See `runtime.session.Replays.keep`."""
-        self._kept.append(replay)
-        pointers = [(position, address) for position, address in replay.pointers.items()]
-        scalars = [(position, len(value), self._bytes(value)) for position, value in replay.scalars.items()]
-        actions = [self._action(action) for action in replay.actions]
         made = self._ffi.new("struct nomp_replay *")
-        made.pointers, made.scalars, made.actions = len(pointers), len(scalars), len(actions)
-        made.pointer = self._array("struct nomp_pointer[]", pointers)
-        made.scalar = self._array("struct nomp_scalar[]", scalars)
-        made.action = self._array("struct nomp_action[]", actions)
-        self._kept.append(made)
-        self._lib.nomp_replay_keep(kernel, made)
+        arrays = list[Any]()
+
+        def array(kind: str, values: Sequence[Any] | bytes) -> Any:
+            arrays.append(self._ffi.new(kind, values))
+            return arrays[-1]
+
+        scalars = [(at, len(value), array("char[]", value)) for at, value in replay.scalars.items()]
+        data = [array("char[]", action.data) if action.data else self._ffi.NULL for action in replay.actions]
+        made.pointers, made.scalars, made.actions = len(replay.pointers), len(scalars), len(data)
+        made.pointer = array("struct nomp_pointer[]", list(replay.pointers.items()))
+        made.scalar = array("struct nomp_scalar[]", scalars)
+        made.action = array("struct nomp_action[]", list(map(self._action, replay.actions, data)))
+        newest = self._kept.setdefault(kernel, deque(maxlen=self._lib.NOMP_MOST_REPLAYS))
+        if self._lib.nomp_replay_keep(kernel, made):  # C does not use any more what `newest` now drops
+            newest.append((replay, made, arrays))
 
     def forget(self) -> None:
         """See `runtime.session.Replays.forget`."""
@@ -59,24 +66,15 @@ class Replays:
         finally:
             self._lib.nomp_replay_unlock()
 
-    def _action(self, action: Action) -> dict[str, Any]:
+    def _action(self, action: Action, data: Any) -> dict[str, Any]:
         groups, items = ((*size, 1, 1)[:3] for size in (action.grid, action.block))
         return {
-            "kind": self._kinds[action.kind], "position": action.position, "offset": action.offset,
-            "bytes": self._bytes(action.data) if action.data else self._ffi.NULL,
+            "kind": self._kinds[action.kind], "position": action.position, "offset": action.offset, "bytes": data,
             "size": action.size, "object": self._pointer(action.object), "index": action.index,
             "dims": len(action.grid), "groups": groups, "items": items,
             "arguments": self._ffi.cast("void **", action.arguments), "stage": self._pointer(action.stage),
             "from": action.source,
         }  # fmt: skip
-
-    def _array(self, kind: str, values: Sequence[Any]) -> Any:
-        made = self._ffi.new(kind, values)
-        self._kept.append(made)
-        return made
-
-    def _bytes(self, value: bytes) -> Any:
-        return self._array("char[]", value)
 
     def _pointer(self, address: int) -> Any:
         return self._ffi.cast("void *", address)

@@ -60,7 +60,8 @@ class Plan:
     *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters*
     the bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
     *used* is what the launches use of arrays, *apart* the last addresses for which no single variable was found to
-    overlap with anything.  *launches* of *program* have the loose scalars' bytes *loose*.  *runs* counts how often.
+    overlap with anything.  *launches* of *program* have the loose scalars' bytes *loose*.  *runs* counts those while
+    the map has its *version*; *enough* of them, and it is left to C.
     """
 
     entries: tuple[Entry | None, ...]
@@ -73,8 +74,19 @@ class Plan:
     used: tuple[aliasing.Used, ...] = ()
     apart: list[int] = field(default_factory=list)
     runs: int = 0
+    version: int = 0
+    enough: int = 2
+
+    def is_repeated(self, version: int) -> bool:
+        """Count this run, while the map has *version*; whether there have been enough now."""
+        self.runs, self.version = self.runs + 1 if version == self.version else 1, version
+        if again := self.runs == self.enough:
+            self.enough = ONCE_MORE
+        return again
 
 
+ONCE_MORE = 32
+"""Runs after which a plan is left to C again that has come back to Python: they take as long as to make a replay."""
 MAX_PLANS = 16
 """How many plans a kernel keeps; the oldest goes."""
 
@@ -120,8 +132,7 @@ class Kernel:
         """
         plan = self._plan(context, addresses)
         self._carry_out(context, plan, addresses)
-        plan.runs += 1
-        return self._replay(context, plan, addresses) if plan.runs == 2 else None
+        return self._replay(context, plan, addresses) if plan.is_repeated(context.memory.version) else None
 
     def _replay(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Replay | None:
         every = range(len(addresses)) if self._singles_matter else [position for position, _ in self._arrays]

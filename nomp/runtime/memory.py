@@ -57,7 +57,8 @@ class AddressMap:
     """The entries of one device, sorted by address: look-up takes logarithmic time."""
 
     def __init__(self, device: Device, changing: Callable[[], None] = lambda: None) -> None:
-        """*changing* is called before a pointer comes to mean another entry."""
+        """*changing* is called before a pointer comes to mean another entry; `version` counts these changes."""
+        self.version = 0
         self._device = device
         self._changing = changing
         self._starts: list[int] = []
@@ -188,7 +189,7 @@ class AddressMap:
             self._device.zero(merged.buffer, low - merged.start, high - low)
         for first, last in _gaps(merged, [(p.start, p.end) for p in parts] + [(low, high)]):
             self._device.copy_to(merged.buffer, first - merged.start, first, last - first)
-        self._changing()
+        self._change()
         for part in parts:
             place, size = part.offset(part.start), part.end - part.start
             self._device.copy(merged.buffer, part.start - merged.start, part.buffer, place, size)
@@ -196,6 +197,10 @@ class AddressMap:
             self._remove(part)
         self._insert(merged)
         return merged
+
+    def _change(self) -> None:
+        self._changing()
+        self.version += 1
 
     def _insert(self, entry: Entry) -> None:
         position = bisect_left(self._starts, entry.start)
@@ -207,12 +212,12 @@ class AddressMap:
 
     def _remember(self, base: int, entry: Entry) -> None:
         if base not in self._by_base:
-            self._changing()
+            self._change()
             insort(self._bases, base)
         self._by_base[base] = entry
 
     def _remove(self, entry: Entry) -> None:
-        self._changing()
+        self._change()
         position = bisect_left(self._starts, entry.start)
         del self._starts[position], self._entries[position], self._by_end[entry.end]
         for base in entry.bases:

@@ -66,7 +66,7 @@ def check(
         run(tested, {"n": n}, actual, kind=kind)
         for name in start:
             if exact:
-                np.testing.assert_array_equal(actual[name], expected[name])
+                np.testing.assert_array_equal(actual[name].view("uint8"), expected[name].view("uint8"))
             else:
                 np.testing.assert_allclose(actual[name], expected[name], rtol=1e-4)
     return expected
@@ -108,6 +108,16 @@ def test_operators(op: str, dtype: str) -> None:
             found = check(tested, n, terms(op, max(n, 1)).astype(dtype), {"s": np.array([start], dtype)}, exact)
             results.append((start, found["s"][0]))
     assert any(result != start for start, result in results)
+
+
+@pytest.mark.parametrize(("op", "start"), [("+", -0.0), ("+", 0.0), ("*", -0.0), ("min", -0.0), ("max", 0.0)])
+@pytest.mark.parametrize("term", [-0.0, 0.0, 1.0])
+def test_signs_of_zeros(op: str, start: float, term: float) -> None:
+    """Where all terms are the same, no order of them changes the sign."""
+    loop = counted((step(op, Var("s", "float64"), Load("a", (Var("i", "int32"),), "float64")),))
+    tested = region(loop, ("s", "float64", op), data="float64")
+    for n in (0, 40):
+        check(tested, n, np.full(40, term), {"s": np.array([start])})
 
 
 @pytest.mark.parametrize("op", ["&&", "||", "min", "+"])

@@ -34,6 +34,27 @@ BODIES = {
   x[i] = x[i - 1] * 0.5 + y[i];
   for (int j = 0; j < m; j++) C[i][j] = clip(x[i]);
 }""",
+    "terms of two loops, in order": """for (int j = 0; j < m; j++) {
+  double sum = 1;
+  for (int k = 0; k < n; k++)
+    for (int l = 0; l < 3; l++) sum = sum * 0.5 + B[k][j] * x[k] + l;
+  z[j] = sum;
+}""",
+    "as many terms as data say, in order": """for (int j = 0; j < m; j++) {
+  double sum = 1;
+  long terms = (long)(3 * y[j]);
+  for (int k = 0; k < n; k++)
+    for (long l = 0; l < terms; l++) sum = sum * 0.5 + B[k][j] * (l + 1);
+  z[j] = sum;
+}""",
+    "terms of a loop inside one that data bound": """for (int j = 0; j < m; j++) {
+  double sum = 1;
+  long rows = (long)(3 * y[j]);
+  for (int k = 0; k < n; k++) z[j] += B[k][j];
+  for (long k = 0; k < rows; k++)
+    for (int l = 0; l < n; l++) sum = sum * 0.5 + B[l][j];
+  z[j] += sum;
+}""",
     "backwards": "for (long i = n - 1; i >= 0; i -= 3)\n  for (unsigned j = 0; j < m; j += 2)\n    C[i][j] = i + j;",
 }
 

@@ -13,8 +13,8 @@ from bench import ARRAY_A, CELL_S, SCALAR_N, Bench, N, address, region, source
 from nomp.backend import Bound
 from nomp.device_source import Argument, Value
 from nomp.region import Assign, Binary, Cast, Const, Expr, Load, Param, Region, Var
-from nomp.runtime.kernel import Kernel
-from nomp.runtime.memory import TO
+from nomp.runtime.kernel import ONCE_MORE, Kernel
+from nomp.runtime.memory import ALLOC, TO
 from nomp.runtime.replay import Action, Replay
 
 FACTOR = Var("factor", "float64")
@@ -59,6 +59,22 @@ def test_the_second_launch_of_a_kind_is_kept() -> None:
     settings, launch = second.actions
     assert settings == Action("set", 9, position=2, size=8, index=2)
     assert launch == Action("launch", 9, grid=(1,), block=(4,))
+
+
+def test_launches_are_kept_again_after_a_change_of_the_map() -> None:
+    a, more, n = np.arange(4.0), np.arange(4.0), ctypes.c_int(4)
+    bench = Bench(source(Argument("buffer", "a"), values=()))
+    bench.memory.update(address(a), 0, 4, 8, TO)
+    bench.device.native = FakeNative  # type: ignore[assignment,method-assign]
+    kernel = Kernel(region(SCALAR_N, ARRAY_A))
+
+    def kept(runs: int) -> list[bool]:
+        return [kernel.run(bench.context, [address(n), address(a)]) is not None for _ in range(runs)]
+
+    assert kept(3) == [False, True, False]
+    for place in range(2):  # not for a few: what it takes has to be worth it
+        bench.memory.update(address(more), 2 * place, 2 * place + 1, 8, ALLOC)
+        assert kept(ONCE_MORE + 1) == [False] * (ONCE_MORE - 1) + [True, False]
 
 
 def test_cells_are_filled_before_and_read_after() -> None:

@@ -115,6 +115,19 @@ int main(void) {
   addresses[1] = 0xabc0;
   CHECK(nomp_replay(2, addresses) == 1);
 
+  static struct nomp_replay many[NOMP_MOST_REPLAYS]; /* the oldest go */
+  static const struct nomp_pointer elsewhere = {1, 0xabf0};
+  for (int i = 0; i < NOMP_MOST_REPLAYS; i++) {
+    many[i] = (struct nomp_replay){NULL, 1, 1, 5, &elsewhere, &scalar, actions};
+    CHECK(nomp_replay_keep(5, &many[i]) == 1);
+  }
+  static struct nomp_replay newest = {NULL, 1, 1, 5, &pointer, &scalar, actions};
+  CHECK(nomp_replay_keep(5, &newest) == 1 && nomp_replay(5, addresses) == 1);
+  many[0].pointer = NULL; /* freed by now: nobody looks at it */
+  n = 8;
+  CHECK(nomp_replay(5, addresses) == 0);
+  n = 7;
+
   pid_t child = fork(); /* the child's driver is not there */
   if (child == 0) _exit(nomp_replay(2, addresses));
   int status = -1;

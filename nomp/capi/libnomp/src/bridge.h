@@ -77,6 +77,9 @@ struct nomp_action {
   void *stage;
 };
 
+/* How many replays of one kernel are kept: the newest. */
+#define NOMP_MOST_REPLAYS 16
+
 /* What repeats a launch, where the pointers and scalars are the same. */
 struct nomp_replay {
   struct nomp_replay *next;

@@ -62,6 +62,8 @@ int nomp_replay_keep(int id, struct nomp_replay *replay) {
   if (ok) {
     replay->next = replays[id];
     replays[id] = replay;
+    for (int number = 1; replay; replay = replay->next, number++)
+      if (number == NOMP_MOST_REPLAYS) replay->next = NULL;
   }
   pthread_mutex_unlock(&lock);
   return ok;
