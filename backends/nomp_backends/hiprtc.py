@@ -20,7 +20,8 @@ from typing import Any
 
 from nomp.backend import BackendError
 
-_OPTIONS = ("-std=c++17", "-w")
+_OPTIONS = ("-std=c++17", "-w", "-fwrapv")
+"""-fwrapv: unsigned counters of the program are signed ones in kernels, and go past their end where it lets them."""
 _REFUSED = 3
 """The exit status when standard output has the reason, and below it hiprtc's log."""
 

@@ -12,6 +12,7 @@ from doubles import build, environment
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs" / "c"
+SAMPLE = ("bits", "floats", "functions", "nests", "reductions", "rows", "scripted", "structs", "updates", "wraparound")
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +38,7 @@ def test_host_path_on_the_test_double(double: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["bits", "floats", "functions", "nests", "reductions", "rows", "scripted", "structs", "updates"]
-)
+@pytest.mark.parametrize("name", SAMPLE)
 def test_programs_print_the_same_on_the_test_double(double: Path, name: str, tmp_path: Path) -> None:
     source, plain, ours = PROGRAMS / f"{name}.c", tmp_path / "plain", tmp_path / "ours"
     flags = ("-O1", "-ffp-contract=off", "-std=gnu99", "-w")

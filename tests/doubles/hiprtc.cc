@@ -44,14 +44,14 @@ std::string described(const std::string &source) {
   return entries.str();
 }
 
-int compile(Program &program) {
+int compile(Program &program, const std::string &options) {
   std::string folder = std::filesystem::temp_directory_path() / "hiprtc-double-XXXXXX";
   if (!mkdtemp(folder.data())) return INTERNAL_ERROR;
   std::filesystem::path here(folder), text = here / "nomp.hip", object = here / "nomp.so";
   std::ofstream(text) << "#include \"" DEVICE_H "\"\n#line 1 \"nomp.hip\"\n"
                       << program.source << "\n#line 1 \"nomp.hip, described\"\n"
                       << described(program.source);
-  std::string command = std::string(COMPILER " -x c++ -std=c++17 -O1 -w -ffp-contract=off -fvisibility=hidden -fPIC -shared -o ") +
+  std::string command = COMPILER " -x c++ -O1 -ffp-contract=off -fvisibility=hidden -fPIC -shared" + options + " -o " +
                         object.c_str() + " " + text.c_str() + " 2>&1 </dev/null";
   int status = INTERNAL_ERROR;
   if (FILE *output = popen(command.c_str(), "r")) {
@@ -90,12 +90,17 @@ int hiprtcDestroyProgram(Program **program) {
 
 int hiprtcCompileProgram(Program *program, int count, const char **options) {
   bool known = false;
-  for (int i = 0; i < count; i++) known = known || !strcmp(options[i], ARCHITECTURE);
+  std::string others;
+  for (int i = 0; i < count; i++)
+    if (!strcmp(options[i], ARCHITECTURE))
+      known = true;
+    else
+      others += std::string(" ") + options[i];
   if (!known) {
     fprintf(stderr, "test double of hiprtc: unknown architecture\n");
     abort();
   }
-  return compile(*program);
+  return compile(*program, others);
 }
 
 int hiprtcGetProgramLogSize(Program *program, size_t *size) {
