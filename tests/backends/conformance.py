@@ -58,4 +58,4 @@ CUDA = Dialect(
     _C | {"int8": "signed char", "int64": "long long", "uint64": "unsigned long long"},
 )  # fmt: skip
 
-DIALECTS = {"opencl": OPENCL, "cuda": CUDA}
+DIALECTS = {"opencl": OPENCL, "cuda": CUDA, "hip": CUDA}

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kernels import EXTENTS_OF_LAUNCHES, PROGRAMS, gpu, regions
 from nomp_backends import nvrtc
 
 from nomp import pipeline
-from nomp.backend import BackendError, DeviceInfo
+from nomp.backend import BackendError
 from nomp.config import Settings
 from nomp.diagnostics import NompError
-from nomp.frontend.clang import parse
-from nomp.region import Region
 
-PROGRAMS = sorted((Path(__file__).parents[1] / "programs" / "c").glob("*.c"))
-GPU = DeviceInfo("cuda", "cuda", "CUDA", "a GPU", "NVIDIA", "13.0", "gpu", "sm_80", 1024, 49152, 1 << 34, 100, 32, True)
-EXTENTS_OF_LAUNCHES = {("clauses", 13), ("conditions", 17)}
-"""Regions with a local array whose size only the launch knows, which CUDA does not have."""
-
-
-def regions(program: Path) -> Iterator[Region]:
-    """Those of *program*, without scripts."""
-    for file in parse(str(program), ()):
-        for directive in file.directives:
-            if directive.region:
-                region = directive.region
-                yield replace(region, clauses=replace(region.clauses, transforms=(), annotations=()))
+GPU = gpu("cuda", "sm_80", 32)
 
 
 @pytest.mark.slow

@@ -1,0 +1,242 @@
+"""The HIP backend: AMD's GPUs by pyhip-interface, with hiprtc as the compiler.
+
+In: HIP C++ and host addresses.  Out: launches on the null stream of the device, in order with what other libraries of
+the process put there.  `runtime.session` opens a device, `runtime.kernel` launches on it.  pyhip is imported when the
+backend is made: without a driver it cannot be.
+
+Each thread has a current device; any thread of the program may call, so each operation sets it, and puts it back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
+from nomp_backends import code_object, hiprtc
+
+_TYPES = {"bool": "b", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
+          "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d", None: "P"}  # fmt: skip
+"""How `struct` packs arguments."""
+
+
+@cache
+def _hip() -> ModuleType:
+    """pyhip's runtime functions.  Raises `BackendError`."""
+    try:
+        from pyhip import hip
+    except ImportError as reason:
+        raise BackendError(f"pyhip cannot be imported: {reason}; pip install 'nomp[hip]'") from reason
+    except Exception as reason:  # pyhip calls the driver while it is imported
+        raise BackendError(f"pyhip cannot be imported: {_described(reason)}") from reason
+    if hip.hipGetPlatformName() != "amd":
+        raise BackendError("this HIP is the one for NVIDIA's GPUs: use the backend cuda")
+    module: ModuleType = hip
+    return module
+
+
+def _described(reason: Exception) -> str:
+    """pyhip raises errors without a message; the driver's words are what documents their class."""
+    if str(reason):
+        return str(reason)
+    name, text = type(reason).__name__, type(reason).__doc__
+    words = text.decode("utf-8", "replace") if isinstance(text, bytes) else ""
+    return f"{name}: {words}" if words not in ("", name) else name
+
+
+@contextmanager
+def _errors(doing: str) -> Iterator[None]:
+    """HIP's errors as `BackendError`."""
+    try:
+        yield
+    except _hip().hipError as reason:
+        raise BackendError(f"{doing}: {_described(reason)}") from reason
+
+
+def packer(kernel: code_object.Kernel, signature: Sequence[str | None]) -> struct.Struct:
+    """What packs the arguments of *kernel*: C's layout, if that is also its compiler's.  Raises `BackendError`."""
+    codes = [_TYPES[dtype] for dtype in signature]
+    # After "0" and a code there is just the padding that something of this type needs.
+    offsets = [struct.calcsize("".join((*codes[:number], "0", code))) for number, code in enumerate(codes)]
+    ours = [code_object.Parameter(o, struct.calcsize(code)) for o, code in zip(offsets, codes, strict=True)]
+    if ours != list(kernel.parameters):
+        theirs = ", ".join(map(str, kernel.parameters))
+        raise BackendError(f"kernel '{kernel.name}' takes {theirs}; to be passed: {', '.join(map(str, ours))}")
+    return struct.Struct("".join(codes))
+
+
+class HipKernel:
+    """An entry point, and what packs its arguments."""
+
+    def __init__(
+        self, device: HipDevice, function: Any, signature: Sequence[str | None], known: code_object.Kernel
+    ) -> None:
+        self._device, self._function, self._known = device, function, known
+        self._packer = packer(known, signature)
+
+    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+        """See `nomp.backend.Kernel.launch`."""
+        groups, items = ((*size, 1, 1)[:3] for size in (grid, block))
+        doing = f"{self._known.name} in {tuple(grid)} groups of {tuple(block)}"
+        if math.prod(items) > self._known.max_items:
+            raise BackendError(f"{doing}: the kernel is compiled for groups of {self._known.max_items}")
+        if any(count * size >> 32 for count, size in zip(groups, items, strict=True)):
+            raise BackendError(f"{doing}: HIP counts items in 32 bits")
+        packed = ctypes.create_string_buffer(self._packer.size or 1)
+        self._packer.pack_into(packed, 0, *(0 if argument is None else argument for argument in arguments))
+        with self._device.current(doing):
+            _hip().hipModuleLaunchKernel(self._function, *groups, *items, 0, None, packed)
+
+
+class HipDevice:
+    """One GPU; its queue is the null stream."""
+
+    def __init__(self, number: int, info: DeviceInfo) -> None:
+        self.info = info
+        self._number = number
+        self._buffers: set[int] = set()
+        self._modules: list[tuple[Any, bytes]] = []
+        self._is_open = True
+        self.sync()  # a device that cannot be used says so now
+
+    @contextmanager
+    def current(self, doing: str) -> Iterator[None]:
+        """This device for the calls of a block; their errors as `BackendError`."""
+        hip = _hip()
+        with _errors(doing):
+            before = hip.hipGetDevice()
+            if before == self._number:
+                yield
+                return
+            hip.hipSetDevice(self._number)
+            try:
+                yield
+            finally:
+                hip.hipSetDevice(before)
+
+    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, HipKernel]:
+        """See `nomp.backend.Device.compile`."""
+        code = hiprtc.compiled(text, self.info.arch)
+        kernels = code_object.kernels(code)
+        for name in signatures:
+            if name not in kernels:
+                raise BackendError(f"there is no kernel '{name}' in what hiprtc made")
+        with self.current("loading the kernels"):
+            module = _hip().hipModuleLoadData(code)
+            self._modules.append((module, code))  # HIP may read the code object as long as the module is loaded
+            functions = {name: _hip().hipModuleGetFunction(module, name) for name in signatures}
+        return {name: HipKernel(self, functions[name], s, kernels[name]) for name, s in signatures.items()}
+
+    def alloc(self, nbytes: int) -> int:
+        """See `nomp.backend.Device.alloc`."""
+        with self.current(f"allocating {nbytes} bytes"):
+            buffer = int(_hip().hipMalloc(nbytes).value)
+        self._buffers.add(buffer)
+        return buffer
+
+    def zero(self, buffer: int, offset: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.zero`."""
+        with self.current(f"filling {nbytes} bytes on the device"):
+            _hip().hipMemset(buffer + offset, 0, nbytes)
+
+    def free(self, buffer: int) -> None:
+        """See `nomp.backend.Device.free`.  hipFree waits for the device."""
+        with self.current("freeing memory"):
+            self._buffers.remove(buffer)
+            _hip().hipFree(buffer)
+
+    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy_to`."""
+        hip = _hip()
+        with self.current(f"copying {nbytes} bytes to the device"):
+            hip.hipMemcpyAsync(buffer + offset, address, nbytes, hip.hipMemcpyHostToDevice, None)
+            hip.hipStreamSynchronize(None)  # page-locked memory is read later
+
+    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy_from`."""
+        hip = _hip()
+        with self.current(f"copying {nbytes} bytes from the device"):
+            hip.hipMemcpyAsync(address, buffer + offset, nbytes, hip.hipMemcpyDeviceToHost, None)
+            hip.hipStreamSynchronize(None)
+
+    def copy(self, target: int, target_offset: int, source: int, source_offset: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy`."""
+        hip = _hip()
+        with self.current(f"copying {nbytes} bytes on the device"):
+            places = target + target_offset, source + source_offset
+            hip.hipMemcpyAsync(*places, nbytes, hip.hipMemcpyDeviceToDevice, None)
+
+    def sync(self) -> None:
+        """See `nomp.backend.Device.sync`."""
+        with self.current("waiting for the device"):
+            _hip().hipStreamSynchronize(None)
+
+    def native(self) -> None:
+        """See `nomp.backend.Device.native`."""
+        return None
+
+    def close(self) -> None:
+        """See `nomp.backend.Device.close`."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        with self.current("closing the device"):
+            _hip().hipStreamSynchronize(None)
+            while self._buffers:
+                _hip().hipFree(self._buffers.pop())
+            while self._modules:
+                _hip().hipModuleUnload(self._modules.pop()[0])
+
+
+class HipBackend:
+    """The GPUs that the driver shows, on one platform."""
+
+    name = "hip"
+
+    def devices(self) -> list[list[DeviceInfo]]:
+        """See `nomp.backend.Backend.devices`."""
+        return [[_info(number) for number in range(_count())]]
+
+    def open(self, platform: int, device: int) -> HipDevice:
+        """See `nomp.backend.Backend.open`."""
+        if platform != 0:
+            raise NoSuchDevice(f"Platform id {platform} provided to libnomp is not valid.")
+        if not 0 <= device < _count():
+            raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
+        return HipDevice(device, _info(device))
+
+
+def _count() -> int:
+    """How many GPUs there are, at least one."""
+    with _errors("HIP finds no AMD GPU"):
+        return int(_hip().hipGetDeviceCount())
+
+
+def _info(number: int) -> DeviceInfo:
+    """pyhip's structure is that of HIP 5, which later releases still fill under this name."""
+    hip = _hip()
+    with _errors(f"looking at device {number}"):
+        properties, version = hip.hipGetDeviceProperties(number), hip.hipRuntimeGetVersion()
+    arch = properties.gcnArchName.split(":")[0]  # gfx90a:sramecc+:xnack- runs what is compiled for gfx90a
+    return DeviceInfo(
+        backend="hip",
+        dialect="hip",
+        platform="AMD HIP",
+        name=properties.name or arch,  # some boards have no name
+        vendor="Advanced Micro Devices, Inc.",
+        driver=f"HIP {version // 10_000_000}.{version // 100_000 % 100}.{version % 100_000}",
+        type="gpu",
+        arch=arch,
+        max_threads_per_block=properties.maxThreadsPerBlock,
+        local_mem_bytes=properties.sharedMemPerBlock,
+        global_mem_bytes=properties.totalGlobalMem,
+        compute_units=properties.multiProcessorCount,
+        warp_size=properties.warpSize,
+        pointer_arithmetic=True,
+    )

@@ -1,0 +1,62 @@
+"""The HIP backend on the test double of ``tests/doubles``: all of it runs on the CPU."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from commands import NOMP, NOMP_CC, run, succeed
+from doubles import build, environment
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE.parent / "programs" / "c"
+SAMPLE = ("bits", "floats", "functions", "nests", "reductions", "rows", "scripted", "structs", "updates", "wraparound")
+
+
+@pytest.fixture(scope="module")
+def double(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("double"))
+
+
+def all_pass(double: Path, *words: str) -> None:
+    """The tests that *words* name pass in a process that has the double, and none is skipped."""
+    options = ["-n", "0", "-p", "no:cacheprovider"]
+    done = succeed(sys.executable, "-m", "pytest", *options, *words, cwd=HERE.parents[1], env=environment(double))
+    assert re.search(r"^\d+ passed", done.stdout, re.MULTILINE), done.stdout
+    assert "skipped" not in done.stdout, done.stdout
+
+
+@pytest.mark.slow
+def test_conformance_on_the_test_double(double: Path) -> None:
+    all_pass(double, "-k", "hip", "tests/backends/test_conformance.py")
+
+
+def test_host_path_on_the_test_double(double: Path) -> None:
+    all_pass(double, "tests/backends/hip_on_double.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLE)
+def test_programs_print_the_same_on_the_test_double(double: Path, name: str, tmp_path: Path) -> None:
+    source, plain, ours = PROGRAMS / f"{name}.c", tmp_path / "plain", tmp_path / "ours"
+    flags = ("-O1", "-ffp-contract=off", "-std=gnu99", "-w")
+    succeed("gcc", *flags, source, "-o", plain, "-lm")
+    succeed(*NOMP_CC, *flags, source, "-o", ours, "-lm")
+    done = succeed(ours, env=environment(double) | {"NOMP_BACKEND": "hip"})
+    assert done.stdout == succeed(plain).stdout
+
+
+def test_nomp_devices_names_the_test_double(double: Path) -> None:
+    lines = succeed(*NOMP, "devices", env=environment(double)).stdout.splitlines()
+    hip = [line for line in lines if line.startswith("hip")]
+    assert len(hip) == 2
+    assert all("test double" in line and line.endswith("PASS") for line in hip)
+
+
+def test_nomp_devices_says_why_hip_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "libamdhip64.so").write_text("no library")
+    done = run(*NOMP, "devices", env=environment(tmp_path) | {"HIP_VISIBLE_DEVICES": "-1"})
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("hip"))
+    assert re.match(r"hip: cannot be used: (pyhip cannot be imported|HIP finds no AMD GPU): \S", line)

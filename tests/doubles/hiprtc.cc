@@ -1,0 +1,127 @@
+/* A test double of libhiprtc.so: g++ compiles the kernels, for the double of libamdhip64.so to run on a CPU.
+
+   It knows one architecture, and ends the process over any other one, as AMD's own does. */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include <sys/wait.h>
+
+namespace {
+
+enum { SUCCESS = 0, INVALID_INPUT = 3, COMPILATION = 6, INTERNAL_ERROR = 11, NOT_SUPPORTED = 7 };
+
+const char ARCHITECTURE[] = "--offload-arch=gfx90a";
+const int MOST_ITEMS = 1024;
+
+struct Program {
+  std::string source, log, code;
+};
+
+/* A file's contents. */
+std::string read(const std::filesystem::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/* What goes after the kernels: their entries, and the code object's metadata. */
+std::string described(const std::string &source) {
+  static const std::regex kernel(
+      R"(__global__\s+(?:static\s+)?void\s+(?:__launch_bounds__\s*\(\s*(\d+)\s*\)\s*)?(\w+)\s*\()");
+  std::ostringstream entries, descriptions;
+  int count = 0;
+  for (std::sregex_iterator found(source.begin(), source.end(), kernel), end; found != end; ++found, ++count) {
+    std::string name = (*found)[2], items = (*found)[1].matched ? (*found)[1].str() : std::to_string(MOST_ITEMS);
+    entries << "DOUBLE_KERNEL(" << name << ", " << items << ")\n";
+    descriptions << "double_::describe(message, \"" << name << "\", " << items << ", " << name << ");";
+  }
+  entries << "DOUBLE_METADATA(" << count << ", " << descriptions.str() << ")\n";
+  return entries.str();
+}
+
+int compile(Program &program, const std::string &options) {
+  std::string folder = std::filesystem::temp_directory_path() / "hiprtc-double-XXXXXX";
+  if (!mkdtemp(folder.data())) return INTERNAL_ERROR;
+  std::filesystem::path here(folder), text = here / "nomp.hip", object = here / "nomp.so";
+  std::ofstream(text) << "#include \"" DEVICE_H "\"\n#line 1 \"nomp.hip\"\n"
+                      << program.source << "\n#line 1 \"nomp.hip, described\"\n"
+                      << described(program.source);
+  std::string command = COMPILER " -x c++ -O1 -ffp-contract=off -fvisibility=hidden -fPIC -shared" + options + " -o " +
+                        object.c_str() + " " + text.c_str() + " 2>&1 </dev/null";
+  int status = INTERNAL_ERROR;
+  if (FILE *output = popen(command.c_str(), "r")) {
+    for (int c; (c = fgetc(output)) != EOF;) program.log += (char)c;
+    status = pclose(output) == 0 ? SUCCESS : COMPILATION;
+  }
+  if (status == SUCCESS) program.code = read(object);
+  std::filesystem::remove_all(here);
+  return status;
+}
+
+} // namespace
+
+extern "C" {
+
+const char *hiprtcGetErrorString(int status) {
+  switch (status) {
+  case SUCCESS: return "HIPRTC_SUCCESS";
+  case INVALID_INPUT: return "HIPRTC_ERROR_INVALID_INPUT";
+  case COMPILATION: return "HIPRTC_ERROR_COMPILATION";
+  default: return "HIPRTC_ERROR_INTERNAL_ERROR";
+  }
+}
+
+int hiprtcCreateProgram(Program **made, const char *source, const char *, int headers, const char **, const char **) {
+  if (!made || !source || headers) return INVALID_INPUT;
+  *made = new Program{source, "", ""};
+  return SUCCESS;
+}
+
+int hiprtcDestroyProgram(Program **program) {
+  delete *program;
+  *program = nullptr;
+  return SUCCESS;
+}
+
+int hiprtcCompileProgram(Program *program, int count, const char **options) {
+  bool known = false;
+  std::string others;
+  for (int i = 0; i < count; i++)
+    if (!strcmp(options[i], ARCHITECTURE))
+      known = true;
+    else
+      others += std::string(" ") + options[i];
+  if (!known) {
+    fprintf(stderr, "test double of hiprtc: unknown architecture\n");
+    abort();
+  }
+  return compile(*program, others);
+}
+
+int hiprtcGetProgramLogSize(Program *program, size_t *size) {
+  *size = program->log.size() + 1;
+  return SUCCESS;
+}
+
+int hiprtcGetProgramLog(Program *program, char *log) {
+  memcpy(log, program->log.c_str(), program->log.size() + 1);
+  return SUCCESS;
+}
+
+int hiprtcGetCodeSize(Program *program, size_t *size) {
+  *size = program->code.size();
+  return SUCCESS;
+}
+
+int hiprtcGetCode(Program *program, char *code) {
+  memcpy(code, program->code.data(), program->code.size());
+  return SUCCESS;
+}
+
+int hiprtcAddNameExpression(Program *, const char *) { return NOT_SUPPORTED; }
+}
