@@ -136,7 +136,6 @@ class CudaDevice:
         self._buffers: dict[int, Any] = {}
         self._modules: list[Any] = []
         self._stages: list[tuple[Any, Any]] = []
-        self._native: CudaNative | None = None
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
 
