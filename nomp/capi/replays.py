@@ -1,6 +1,7 @@
 """Launches that ``libnomp.so`` repeats without Python (``libnomp/src/replay.c``): what it is told of them.
 
-In: `runtime.replay.Replay`.  Out: C's structures, kept alive until the session has them forgotten.
+In: `runtime.replay.Replay`.  Out: C's structures, kept alive while C may use them: until newer ones take their place,
+or the session has them forgotten.
 """
 
 from __future__ import annotations
