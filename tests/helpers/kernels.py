@@ -11,6 +11,8 @@ from nomp.frontend.clang import parse
 from nomp.region import Region
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs" / "c").glob("*.c"))
+EXTENTS_OF_LAUNCHES = {("clauses", 13), ("conditions", 17)}
+"""Regions with a local array whose size only the launch knows, which CUDA and HIP do not have."""
 
 
 def gpu(dialect: str, arch: str, warp_size: int) -> DeviceInfo:
