@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nomp import loops, reduction, schedule
-from nomp.arithmetic import Number
+from nomp.arithmetic import Number, convert
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
 from nomp.device_source import Blame, DeviceSource, Schedule, Value, Variant
@@ -146,7 +146,8 @@ def _fixed(region: Region, jit: Mapping[str, Number]) -> Region:
     """*region* with constants in place of the *jit* parameters, so that its extents are known."""
 
     def fixed(node: Any) -> Any:
-        return Const(jit[node.name], node.dtype) if isinstance(node, Var) and node.name in jit else node
+        known = isinstance(node, Var) and node.name in jit
+        return Const(convert(jit[node.name], node.dtype), node.dtype) if known else node
 
     return replace(region, params=rewritten(region.params, fixed), body=rewritten(region.body, fixed))
 

@@ -30,7 +30,11 @@ def unshifted(
 
     It begins at *lower*; *climbs*: it goes up in small constant steps, so that an unsigned one stays below its bound.
     """
-    amount = shift.amount
+    amount, first = shift.amount, lower.value if isinstance(lower, Const) and climbs else -1
+    if not is_signed(upper.dtype):  # i + c may begin below zero, where i does not, or the other way round
+        small = 0 <= first <= limits(shift.dtype)[1] - amount
+        if relation not in ("<", "<=") or amount < 0 or not small:
+            return None
     if relation == "<=" and amount > 0:
         relation, amount = "<", amount - 1  # so that a bound below all values of the counter lets none pass
     elif relation == ">=" and amount < 0:
@@ -39,9 +43,6 @@ def unshifted(
         return relation, upper
     if is_signed(upper.dtype):
         return (relation, _moved(upper, amount)) if is_signed(shift.dtype) and relation != "!=" else None
-    first = lower.value if isinstance(lower, Const) and climbs else -1
-    if relation != "<" or amount < 0 or not 0 <= first <= limits(shift.dtype)[1] - shift.amount:
-        return None
     by = Const(amount, upper.dtype)
     below = Binary("<", upper, by, "int32")
     return relation, Select(below, Const(0, upper.dtype), Binary("-", upper, by, upper.dtype), upper.dtype)

@@ -125,7 +125,13 @@ ERRORS = {
 #pragma nomp for
   for (unsigned u = n; u + 2 < 9; u++) a[u] = 0;
 #pragma nomp for
-  for (int i = 0; i + 2 != n; i++) a[i] = 0;""",
+  for (int i = 0; i + 2 != n; i++) a[i] = 0;
+#pragma nomp for
+  for (long e = -1; e + 1 <= (unsigned long)n; e++) a[e] = 0;
+#pragma nomp for
+  for (long e = -1; (unsigned long)n + 1 >= e + 1; e++) a[e] = 0;
+#pragma nomp for
+  for (unsigned u = 9; u - 1 >= (unsigned)n; u--) a[u] = 0;""",
     "header-float-counter": """\
 #pragma nomp for
   for (double x = 0; x < n; x++) a[0] = x;""",

@@ -20,6 +20,15 @@ static void powers(double *y, int n, int k) {
   }
 }
 
+static void flagged(int *z, int n, _Bool twice, unsigned char most) {
+#pragma nomp for jit(twice, most)
+  for (int i = 0; i < n; i++) {
+    int k = 0;
+    while (k < most + twice)
+      z[i * twice] += twice + k++;
+  }
+}
+
 static int choose(int *z, int n, int way) {
   if (way)
 #pragma nomp for
@@ -50,6 +59,8 @@ int main(int argc, char **argv) {
   powers(y, N - 1, 6);
   int line = choose(z, N, 1);
   choose(z, N, 0);
+  flagged(z, N, 1, 2);
+  flagged(z, N, 0, 255);
 #pragma nomp update(from : y, z)
 #pragma nomp finalize
   SHOW("%g", y, N);
