@@ -16,7 +16,7 @@ import ctypes
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
@@ -30,6 +30,7 @@ from nomp.runtime.cells import CODES, Cell
 from nomp.runtime.elements import Stretch, update
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
+from nomp.runtime.plan import Plan
 from nomp.runtime.program import Program, Ready
 from nomp.runtime.replay import Replay, replay
 from nomp.runtime.scalars import Scalars
@@ -53,40 +54,6 @@ class Context:
     illegal: Callable[[Diagnostic], None]
 
 
-@dataclass(slots=True)
-class Plan:
-    """What to do for certain scalars, pointers and maps.
-
-    *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters*
-    the bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
-    *used* is what the launches use of arrays, *apart* the last addresses for which no single variable was found to
-    overlap with anything.  *launches* of *program* have the loose scalars' bytes *loose*.  *runs* counts those while
-    the map has its *version*; *enough* of them, and it is left to C.
-    """
-
-    entries: tuple[Entry | None, ...]
-    launches: tuple[Ready, ...] = ()
-    program: Program | None = None
-    loose: bytes = b""
-    cells: tuple[int, ...] = ()
-    counters: tuple[tuple[int, bytes], ...] = ()
-    tables: tuple[int, ...] = ()
-    used: tuple[aliasing.Used, ...] = ()
-    apart: list[int] = field(default_factory=list)
-    runs: int = 0
-    version: int = 0
-    enough: int = 2
-
-    def is_repeated(self, version: int) -> bool:
-        """Count this run, while the map has *version*; whether there have been enough now."""
-        self.runs, self.version = self.runs + 1 if version == self.version else 1, version
-        if again := self.runs == self.enough:
-            self.enough = ONCE_MORE
-        return again
-
-
-ONCE_MORE = 32
-"""Runs after which a plan is left to C again that has come back to Python: they take as long as to make a replay."""
 MAX_PLANS = 16
 """How many plans a kernel keeps; the oldest goes."""
 

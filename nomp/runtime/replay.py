@@ -21,7 +21,7 @@ from nomp.runtime.memory import AddressMap
 from nomp.runtime.scalars import Scalar, Scalars
 
 if TYPE_CHECKING:
-    from nomp.runtime.kernel import Plan
+    from nomp.runtime.plan import Plan
     from nomp.runtime.program import Ready
 
 

@@ -13,8 +13,9 @@ from bench import ARRAY_A, CELL_S, SCALAR_N, Bench, N, address, region, source
 from nomp.backend import Bound
 from nomp.device_source import Argument, Value
 from nomp.region import Assign, Binary, Cast, Const, Expr, Load, Param, Region, Var
-from nomp.runtime.kernel import ONCE_MORE, Kernel
+from nomp.runtime.kernel import Kernel
 from nomp.runtime.memory import ALLOC, TO
+from nomp.runtime.plan import ONCE_MORE
 from nomp.runtime.replay import Action, Replay
 
 FACTOR = Var("factor", "float64")
