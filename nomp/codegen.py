@@ -42,7 +42,7 @@ from nomp.lower.dialects import DIALECTS
 from nomp.lower.expressions import constant
 from nomp.lower.names import legal
 from nomp.region import Binary, Const, Expr, Var
-from nomp.walks import rewritten, walk_expr
+from nomp.walks import walk_expr, with_values
 
 _SILENT_FAILURES = ("cannot be made local because a write race",)
 """loopy warnings after which the code would be wrong."""
@@ -77,7 +77,8 @@ def generate(
     entry = kernel.default_entrypoint
     if not DIALECTS[dialect].open_extents:
         _refuse_open_extents(entry, original, dialect)
-    scratch = tuple(replace(s, size=_with_constants(s.size, fixed)) for s in scratch)
+    known = {name: Const(value, INDEX) for name, value in fixed.items() if isinstance(value, int)}
+    scratch = tuple(replace(array, size=with_values(array.size, known)) for array in scratch)
     scratch += tuple(_global_temporaries(entry, original))
     launches = tuple(_launches(kernel, {s.name for s in scratch}, original))
     used = {argument.name for launch in launches for argument in launch.arguments}
@@ -93,7 +94,7 @@ def generate(
 
 def _refuse_open_extents(entry: lp.LoopKernel, original: Mapping[str, str], dialect: str) -> None:
     for name, local in entry.temporary_variables.items():
-        known = all(isinstance(extent, int) or hasattr(extent, "__index__") for extent in local.shape)
+        known = all(hasattr(extent, "__index__") for extent in local.shape)
         if local.address_space != AddressSpace.GLOBAL and not known:
             what = f"local array '{original.get(name, name)}' has a size that only a launch tells"
             raise CodegenError(f"{what}, which {dialect} does not have: name what it depends on in a jit clause")
@@ -125,16 +126,6 @@ def _fixed(values: tuple[Value, ...], jit: Mapping[str, Number]) -> tuple[dict[s
             number = convert(evaluate(value.expr, jit), value.dtype)
             fixed[value.name] = constant(number, value.dtype) if isinstance(number, float) else number
     return fixed, tuple(value for value in values if value.name not in fixed)
-
-
-def _with_constants(size: Expr, fixed: Mapping[str, Any]) -> Expr:
-    """*size* with the values that are constants in the kernel."""
-
-    def known(node: Any) -> Any:
-        return Const(int(fixed[node.name]), node.dtype) if isinstance(node, Var) and node.name in fixed else node
-
-    found: Expr = rewritten(size, known)
-    return found
 
 
 def _with_valid_priorities(kernel: lp.TranslationUnit) -> lp.TranslationUnit:

@@ -20,10 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field, replace
 
-from nomp.arithmetic import cast
 from nomp.cpu_schedule import stride
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, quotient, signed_step, trip_count
+from nomp.loops import INDEX, quotient, trip_count, value_after
 from nomp.region import Binary, Const, Declare, Expr, For, If, Stmt, Var
 from nomp.walks import loads, walk
 
@@ -94,8 +93,7 @@ def _each(grid: _Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Uni
     grid.derived[rounds.name] = quotient(trip_count(loop), at_once)
     round_, trip = (Var(unique(name), INDEX) for name in ("_round", "_trip"))
     step = Binary("*", round_, Binary("*", groups, Const(items, INDEX), INDEX), INDEX)
-    value = Binary("+", cast(loop.lower, INDEX), Binary("*", trip, signed_step(loop), INDEX), INDEX)
-    counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
+    counter = Declare(loop.iname, loop.dtype, (), value_after(loop, trip))
     start = Declare(trip.name, INDEX, (), Binary("+", first, step, INDEX))
     return (replace(_counting(round_, rounds), body=(start, *_if_below(trip, trips, (counter, *body), unique))),)
 

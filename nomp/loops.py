@@ -177,8 +177,8 @@ def quotient(left: Expr, right: Expr) -> Expr:
     return Binary("//", Binary("+", left, nearly, INDEX), right, INDEX)
 
 
-def last_value(loop: For, trips: Expr) -> Expr:
-    """The counter's value after the loop, given its trip count, in the counter's type."""
+def value_after(loop: For, trips: Expr) -> Expr:
+    """The counter's value after *trips* iterations, in the counter's type."""
     step = Binary("*", trips, signed_step(loop), INDEX)
     return cast(Binary("+", cast(loop.lower, INDEX), step, INDEX), loop.dtype)
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nomp import loops, reduction, schedule
-from nomp.arithmetic import Number, convert
+from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
 from nomp.device_source import Blame, DeviceSource, Schedule, Value, Variant
 from nomp.diagnostics import Diagnostic, NompError, Note, error
-from nomp.region import Const, Expr, Region, Var
+from nomp.region import Expr, Region
 from nomp.schedule import Part
-from nomp.walks import rewritten
+from nomp.walks import fixed, with_values
 
 if TYPE_CHECKING:
     from loopy import TranslationUnit
@@ -135,21 +135,11 @@ def _scripted(
 def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
     """Without a script: reductions in two stages, independent iterations shared out, anything else in order."""
     cpu = device.type == "cpu"
-    region = _fixed(region, jit)
+    region = fixed(region, jit)
     parts = reduction.parts(region, _accumulators(device), cpu)
     if not (parts or variant.wraps):
         parts = schedule.parts(region, _items(device), cpu, variant.apart)
     return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)
-
-
-def _fixed(region: Region, jit: Mapping[str, Number]) -> Region:
-    """*region* with constants in place of the *jit* parameters, so that its extents are known."""
-
-    def fixed(node: Any) -> Any:
-        known = isinstance(node, Var) and node.name in jit
-        return Const(convert(jit[node.name], node.dtype), node.dtype) if known else node
-
-    return replace(region, params=rewritten(region.params, fixed), body=rewritten(region.body, fixed))
 
 
 def _in_order(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
@@ -201,11 +191,7 @@ def _in_parts(
 
 def _values(lowered: Lowered, derived: Mapping[str, Expr]) -> tuple[Value, ...]:
     """The kernel's values in terms of the region's own scalars: *derived* says what its extra ones are."""
-
-    def defined(node: Any) -> Any:
-        return derived.get(node.name, node) if isinstance(node, Var) else node
-
-    return tuple(replace(value, expr=rewritten(value.expr, defined)) for value in lowered.values)
+    return tuple(replace(value, expr=with_values(value.expr, derived)) for value in lowered.values)
 
 
 def _generate(

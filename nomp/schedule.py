@@ -25,7 +25,7 @@ from nomp.arithmetic import cast, is_launch_expr
 from nomp.device_source import Scratch
 from nomp.frontend import private
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, quotient, signed_step, trip_count
+from nomp.loops import INDEX, quotient, signed_step, trip_count, value_after
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
 from nomp.walks import mentioned_in, names, walk
 
@@ -222,8 +222,7 @@ def trips(loop: For, trip: Var, first: Expr, last: Expr, every: Expr = _ONE) -> 
     if step == every == _ONE:
         # Counted in 64 bits: the last items' shares may begin beyond what the counter's own type holds.
         return For(loop.iname, INDEX, _plus(lower, first), "<", _plus(lower, last), step, loop.body, None, loop.place)
-    value = _plus(lower, Binary("*", trip, step, INDEX))
-    counter = Declare(loop.iname, loop.dtype, (), cast(value, loop.dtype))
+    counter = Declare(loop.iname, loop.dtype, (), value_after(loop, trip))
     return For(trip.name, INDEX, first, "<", last, every, (counter, *loop.body))
 
 

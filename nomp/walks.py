@@ -6,7 +6,7 @@ Used by every stage that looks for something in a region; `region` itself only s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from nomp.region import (
     Binary,
     Call,
     Cast,
+    Const,
     Declare,
     Expr,
     For,
@@ -180,6 +181,20 @@ def rewritten(node: Any, change: Callable[[Any], Any]) -> Any:
         parts = {part.name: rewritten(getattr(node, part.name), change) for part in fields(node)}
         return change(replace(node, **parts))
     return node
+
+
+def with_values(node: Any, known: Mapping[str, Expr]) -> Any:
+    """*node* with what *known* says in place of those scalars."""
+    return rewritten(node, lambda inner: known.get(inner.name, inner) if isinstance(inner, Var) else inner)
+
+
+def fixed(region: Region, values: Mapping[str, int | float]) -> Region:
+    """*region* with the parameters *values* replaced by these constants."""
+    known = {param.name: Const(values[param.name], param.dtype) for param in region.params if param.name in values}
+    params = tuple(with_values(param, known) for param in region.params if param.name not in known)
+    jit = tuple(name for name in region.clauses.jit if name not in known)
+    clauses = replace(region.clauses, jit=jit)
+    return replace(region, params=params, body=with_values(region.body, known), clauses=clauses)
 
 
 def without_places(node: Any) -> Any:

@@ -142,6 +142,7 @@ def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> 
     from nomp.capi import jit
     from nomp.frontend import clang
     from nomp.runtime import session
+    from nomp.walks import fixed
 
     declared = jit.read_arguments(_ffi, nargs, arguments)
     asked = jit.clauses_of(jit.read_clauses(_ffi, clauses), declared)
@@ -150,7 +151,7 @@ def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> 
     register_source(file, text)
     region = clang.parse_function(text, asked, file)
     values = jit.jit_values(region, declared)
-    region = replace(jit.fix(region, values), overwrite=True)
+    region = replace(fixed(region, values), overwrite=True)
     try:
         kernel.id = session.declare(region, eager=True)
     except NompError as problem:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nomp.arithmetic import SIZES, is_float, limits
 from nomp.diagnostics import Span, error
 from nomp.pragma import ForClauses, Name, Reduce
 from nomp.pragma_help import OPERATORS
-from nomp.region import NOWHERE, Const, Param, Region, Script, Var
-from nomp.walks import rewritten
+from nomp.region import NOWHERE, Param, Region, Script
 
 HERE = Span("<nomp_jit>", 1)
 
@@ -177,15 +176,3 @@ def _holds(dtype: str, value: int | float) -> bool:
         return True
     low, high = limits(dtype)
     return isinstance(value, int) and low <= value <= high
-
-
-def fix(region: Region, values: Mapping[str, int | float]) -> Region:
-    """*region* with the parameters *values* replaced by these constants."""
-
-    def fixed(node: Any) -> Any:
-        return Const(values[node.name], node.dtype) if isinstance(node, Var) and node.name in values else node
-
-    body = rewritten(region.body, fixed)
-    params = tuple(rewritten(param, fixed) for param in region.params if param.name not in values)
-    jit = tuple(name for name in region.clauses.jit if name not in values)
-    return replace(region, params=params, body=body, clauses=replace(region.clauses, jit=jit))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from nomp.arithmetic import cast, is_launch_expr
 from nomp.jumps import own
-from nomp.loops import last_value, signed_step, starts, trip_count
+from nomp.loops import signed_step, starts, trip_count, value_after
 from nomp.region import Binary, Break, Const, Expr, For, Select, Stmt
 from nomp.walks import bodies, expressions
 
@@ -37,7 +37,7 @@ def after(loop: For) -> Expr:
     """The value that the counter has after *loop* has run to its end, in the counter's type."""
     step = signed_step(loop)
     if not isinstance(step, Const) or abs(step.value) != 1:
-        return last_value(loop, trip_count(loop))
+        return value_after(loop, trip_count(loop))
     end = cast(loop.upper, loop.dtype)
     if loop.relation in ("<=", ">="):
         end = Binary("+" if step.value == 1 else "-", end, Const(1, loop.dtype), loop.dtype)

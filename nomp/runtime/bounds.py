@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from nomp.arithmetic import SIZES, Number, evaluate, is_launch_expr
 from nomp.diagnostics import NompError, error
-from nomp.loops import last_value, trip_count
+from nomp.loops import trip_count, value_after
 from nomp.region import Binary, Break, Const, Continue, Expr, For, Load, Param, Place, Region, Select, Stmt, Var
 from nomp.runtime.elements import section, spelled, strides_of, update
 from nomp.walks import mentioned, operands, walk, walk_expr
@@ -132,7 +132,7 @@ def _extremes(loop: Loop, env: Mapping[str, Number]) -> Iterator[Number]:
     """The counter's value in the first and in the last iteration; nothing if there is none."""
     trips = int(evaluate(loop.trips, env))
     for trip in sorted({0, trips - 1}) if trips > 0 else ():
-        yield evaluate(last_value(loop.loop, Const(trip, "int64")), env)
+        yield evaluate(value_after(loop.loop, Const(trip, "int64")), env)
 
 
 def _element(access: Access, env: Mapping[str, Number]) -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nomp.affine import preserves_value
 from nomp.arithmetic import Number, evaluate, is_float, is_launch_expr, is_signed, limits
-from nomp.loops import last_value, signed_step, starts, trip_count
+from nomp.loops import signed_step, starts, trip_count, value_after
 from nomp.region import Assign, Binary, Cast, Const, Declare, Expr, For, Load, Region, Select, Stmt, Unary, Var
 from nomp.walks import bodies, expressions, loads, walk, walk_expr
 
@@ -202,7 +202,7 @@ def _finals(body: tuple[Stmt, ...], env: dict[str, Number]) -> Iterator[tuple[st
         if isinstance(stmt, For) and any(isinstance(s, For) and s.final for s in walk((stmt,))):
             trips = int(evaluate(trip_count(stmt), env))
             if trips > 0:
-                at_last = evaluate(last_value(stmt, Const(trips - 1, "int64")), env)
+                at_last = evaluate(value_after(stmt, Const(trips - 1, "int64")), env)
                 yield from _finals(stmt.body, {**env, stmt.iname: at_last})
             if stmt.final:
-                yield stmt.final, int(evaluate(last_value(stmt, Const(trips, "int64")), env))
+                yield stmt.final, int(evaluate(value_after(stmt, Const(trips, "int64")), env))
