@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 GROUP = "nomp.backends"
 
+TYPE_CODES: dict[str | None, str] = {
+    "bool": "b", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
+    "uint64": "Q", "float32": "f", "float64": "d", None: "P"}  # fmt: skip
+"""How `struct` spells the types of arguments; None is an address.  C's bool is a byte that holds 0 or 1."""
+
 
 class BackendError(Exception):
     """The device or its driver refused.  *log* is the device compiler's output, where there is one."""
@@ -100,6 +105,19 @@ class Bound:
     keep: Any
     arguments: int = 0
     slots: tuple[int, ...] = ()
+
+
+def require_device(platform: int, device: int, counts: Sequence[int]) -> None:
+    """Raises `NoSuchDevice`, unless there is this *platform*, with this *device*; *counts* has the devices of each."""
+    if not 0 <= platform < len(counts):
+        raise NoSuchDevice(f"Platform id {platform} provided to libnomp is not valid.")
+    if not 0 <= device < counts[platform]:
+        raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
+
+
+def memory_at(address: int, nbytes: int) -> Any:
+    """The host's memory, for drivers that want an object with a buffer."""
+    return (ctypes.c_char * nbytes).from_address(address)
 
 
 def address_of(library: ctypes.CDLL, name: str) -> int:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgpack
+
 from nomp.backend import BackendError
 
 _PT_NOTE = 4
@@ -41,7 +43,8 @@ def kernels(code: bytes) -> dict[str, Kernel]:
     """The entry points of *code* by name.  Raises `BackendError` if it is no code object."""
     try:
         (metadata,) = (text for owner, kind, text in _notes(code) if (owner, kind) == (b"AMDGPU", _AMDGPU_METADATA))
-        return {kernel.name: kernel for kernel in map(_kernel, _Reader(metadata).value()["amdhsa.kernels"])}
+        described = msgpack.unpackb(metadata, strict_map_key=False)
+        return {kernel.name: kernel for kernel in map(_kernel, described["amdhsa.kernels"])}
     except (struct.error, IndexError, KeyError, ValueError, TypeError) as reason:
         raise BackendError(f"hiprtc made something that is no code object of AMD's: {reason}") from reason
 
@@ -71,63 +74,3 @@ def _notes(code: bytes) -> Iterator[tuple[bytes, int, bytes]]:
 def _aligned(size: int, alignment: int) -> int:
     step = max(4, alignment)
     return -(-size // step) * step
-
-
-class _Reader:
-    """MessagePack, read from the front; what metadata never has (extensions) is an error."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    def value(self) -> Any:
-        """The next value."""
-        tag = self._number("B")
-        if tag < 0x80:
-            return tag
-        if tag < 0x90:
-            return self._map(tag & 0xF)
-        if tag < 0xA0:
-            return self._list(tag & 0xF)
-        if tag < 0xC0:
-            return self._bytes(tag & 0x1F).decode()
-        if tag >= 0xE0:
-            return tag - 0x100
-        return self._tagged(tag)
-
-    def _tagged(self, tag: int) -> Any:
-        """A value whose first byte is a type of its own."""
-        constants = {0xC0: None, 0xC2: False, 0xC3: True}
-        numbers = {0xCA: "f", 0xCB: "d", 0xCC: "B", 0xCD: "H", 0xCE: "I", 0xCF: "Q", 0xD0: "b", 0xD1: "h", 0xD2: "i",
-                   0xD3: "q"}  # fmt: skip
-        sizes = {0xC4: "B", 0xC5: "H", 0xC6: "I", 0xD9: "B", 0xDA: "H", 0xDB: "I", 0xDC: "H", 0xDD: "I", 0xDE: "H",
-                 0xDF: "I"}  # fmt: skip
-        if tag in constants:
-            return constants[tag]
-        if tag in numbers:
-            return self._number(numbers[tag])
-        if tag not in sizes:
-            raise ValueError(f"MessagePack of type {tag:#x}")
-        size = self._number(sizes[tag])
-        if tag < 0xD9:
-            return self._bytes(size)
-        if tag < 0xDC:
-            return self._bytes(size).decode()
-        return self._list(size) if tag < 0xDE else self._map(size)
-
-    def _number(self, code: str) -> Any:
-        (value,) = struct.unpack_from(f">{code}", self._data, self._at)
-        self._at += struct.calcsize(code)
-        return value
-
-    def _bytes(self, size: int) -> bytes:
-        self._at += size
-        if self._at > len(self._data):
-            raise ValueError("it ends too early")
-        return self._data[self._at - size : self._at]
-
-    def _list(self, size: int) -> list[Any]:
-        return [self.value() for _ in range(size)]
-
-    def _map(self, size: int) -> dict[Any, Any]:
-        return {self.value(): self.value() for _ in range(size)}

@@ -17,16 +17,12 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import BackendError, Bound, DeviceInfo, NoSuchDevice, address_of
-from nomp_backends import nvrtc
+from nomp.backend import TYPE_CODES, BackendError, Bound, DeviceInfo, address_of, memory_at, require_device
 
 _LARGE = 1 << 20
-"""Copies of so many bytes go through page-locked memory: the driver's own staging takes longer."""
+"""Copies of so many bytes go through page-locked memory of ours, piece by piece."""
 _STAGE = 4 << 20
 """Bytes of one of the two page-locked buffers."""
-_TYPES = {"bool": "b", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
-          "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d", None: "P"}  # fmt: skip
-"""How pycuda packs arguments."""
 
 
 @cache
@@ -59,7 +55,7 @@ class CudaKernel:
     def __init__(self, device: CudaDevice, cubin: bytes, function: Any, name: str, types: Sequence[str | None]) -> None:
         self._device, self._function = device, function
         self.cubin, self.name, self.types = cubin, name, types
-        function.prepare("".join(_TYPES[dtype] for dtype in types))
+        function.prepare("".join(TYPE_CODES[dtype] for dtype in types))
 
     def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
         """See `nomp.backend.Kernel.launch`."""
@@ -89,7 +85,7 @@ class CudaNative:
 
     def bound(self, kernel: CudaKernel, arguments: Sequence[Any]) -> Bound:
         """See `nomp.backend.Native.bound`."""
-        packed = [struct.pack(f"={_TYPES[dtype]}".replace("P", "Q"), 0 if value is None else value)
+        packed = [struct.pack(f"={TYPE_CODES[dtype]}".replace("P", "Q"), 0 if value is None else value)
                   for dtype, value in zip(kernel.types, arguments, strict=True)]  # fmt: skip
         slots = [ctypes.create_string_buffer(data, len(data)) for data in packed]
         places = tuple(map(ctypes.addressof, slots))
@@ -151,6 +147,8 @@ class CudaDevice:
 
     def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, CudaKernel]:
         """See `nomp.backend.Device.compile`."""
+        from nomp_backends import nvrtc  # not before there is something to compile
+
         cubin = nvrtc.compiled(text, self.info.arch)
         with self.current("loading the kernels"):
             module = _pycuda().module_from_buffer(cubin)
@@ -181,7 +179,7 @@ class CudaDevice:
         with self.current(f"copying {nbytes} bytes to the device"):
             for place, size, stage, done in self._pieces(nbytes):
                 if stage is None:
-                    _pycuda().memcpy_htod_async(buffer + offset, _memory(address, size), self.stream)
+                    _pycuda().memcpy_htod_async(buffer + offset, memory_at(address, size), self.stream)
                     self.stream.synchronize()  # a program may have page-locked the memory: then it is still read
                 else:
                     done.synchronize()
@@ -195,7 +193,7 @@ class CudaDevice:
             waiting: list[tuple[int, int, Any, Any]] = []
             for place, size, stage, done in self._pieces(nbytes):
                 if stage is None:
-                    _pycuda().memcpy_dtoh_async(_memory(address, size), buffer + offset, self.stream)
+                    _pycuda().memcpy_dtoh_async(memory_at(address, size), buffer + offset, self.stream)
                     self.stream.synchronize()
                     continue
                 if len(waiting) == 2:
@@ -275,11 +273,10 @@ class CudaBackend:
 
     def open(self, platform: int, device: int) -> CudaDevice:
         """See `nomp.backend.Backend.open`."""
+        from nomp_backends import nvrtc
+
         driver = _pycuda()
-        if platform != 0:
-            raise NoSuchDevice(f"Platform id {platform} provided to libnomp is not valid.")
-        if not 0 <= device < driver.Device.count():
-            raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
+        require_device(platform, device, [driver.Device.count()])
         found = driver.Device(device)
         info = _info(found)
         nvrtc.require()
@@ -308,7 +305,3 @@ def _info(device: Any) -> DeviceInfo:
         warp_size=attributes[keys.WARP_SIZE],
         pointer_arithmetic=True,
     )
-
-
-def _memory(address: int, nbytes: int) -> Any:
-    return (ctypes.c_char * nbytes).from_address(address)

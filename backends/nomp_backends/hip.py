@@ -16,14 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
-from nomp_backends import code_object, hiprtc
+from nomp.backend import TYPE_CODES, BackendError, DeviceInfo, require_device
 
-_TYPES = {"bool": "b", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
-          "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d", None: "P"}  # fmt: skip
-"""How `struct` packs arguments."""
+if TYPE_CHECKING:
+    from nomp_backends import code_object
 
 
 @cache
@@ -61,7 +59,9 @@ def _errors(doing: str) -> Iterator[None]:
 
 def packer(kernel: code_object.Kernel, signature: Sequence[str | None]) -> struct.Struct:
     """What packs the arguments of *kernel*: C's layout, if that is also its compiler's.  Raises `BackendError`."""
-    codes = [_TYPES[dtype] for dtype in signature]
+    from nomp_backends import code_object
+
+    codes = [TYPE_CODES[dtype] for dtype in signature]
     # After "0" and a code there is just the padding that something of this type needs.
     offsets = [struct.calcsize("".join((*codes[:number], "0", code))) for number, code in enumerate(codes)]
     ours = [code_object.Parameter(o, struct.calcsize(code)) for o, code in zip(offsets, codes, strict=True)]
@@ -122,6 +122,8 @@ class HipDevice:
 
     def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, HipKernel]:
         """See `nomp.backend.Device.compile`."""
+        from nomp_backends import code_object, hiprtc  # not before there is something to compile
+
         code = hiprtc.compiled(text, self.info.arch)
         kernels = code_object.kernels(code)
         for name in signatures:
@@ -205,10 +207,7 @@ class HipBackend:
 
     def open(self, platform: int, device: int) -> HipDevice:
         """See `nomp.backend.Backend.open`."""
-        if platform != 0:
-            raise NoSuchDevice(f"Platform id {platform} provided to libnomp is not valid.")
-        if not 0 <= device < _count():
-            raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
+        require_device(platform, device, [_count()])
         return HipDevice(device, _info(device))
 
 

@@ -19,7 +19,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import BackendError, Bound, DeviceInfo, NoSuchDevice, address_of
+from nomp.backend import BackendError, Bound, DeviceInfo, address_of, memory_at, require_device
 
 POCL = "Portable Computing Language"
 _PIECE = 2**30
@@ -171,12 +171,12 @@ class OpenCLDevice:
     def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_to`."""
         with _errors(f"copying {nbytes} bytes to the device"):
-            _pyopencl().enqueue_copy(self._queue, buffer, _memory(address, nbytes), dst_offset=offset)
+            _pyopencl().enqueue_copy(self._queue, buffer, memory_at(address, nbytes), dst_offset=offset)
 
     def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_from`."""
         with _errors(f"copying {nbytes} bytes from the device"):
-            _pyopencl().enqueue_copy(self._queue, _memory(address, nbytes), buffer, src_offset=offset)
+            _pyopencl().enqueue_copy(self._queue, memory_at(address, nbytes), buffer, src_offset=offset)
 
     def copy(self, target: Any, target_offset: int, source: Any, source_offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy`."""
@@ -214,10 +214,7 @@ class OpenCLBackend:
     def open(self, platform: int, device: int) -> OpenCLDevice:
         """See `nomp.backend.Backend.open`."""
         platforms = _platforms()
-        if not 0 <= platform < len(platforms):
-            raise NoSuchDevice(f"Platform id {platform} provided to libnomp is not valid.")
-        if not 0 <= device < len(platforms[platform]):
-            raise NoSuchDevice(f"Device id {device} passed into libnomp is not valid.")
+        require_device(platform, device, [len(devices) for devices in platforms])
         found = platforms[platform][device]
         os.environ.setdefault("PATH", os.defpath)  # a host program may run without one, and PoCL looks nowhere else
         if found.platform.name == POCL and shutil.which("ld") is None:
@@ -295,7 +292,3 @@ def _build_log(message: str) -> str:
     """The compiler's own words in pyopencl's message, which adds the device before and the options after."""
     log = message.split("\n\n", 2)[-1]
     return re.sub(r"\n\(options: .*", "", log, flags=re.DOTALL).strip()
-
-
-def _memory(address: int, nbytes: int) -> Any:
-    return (ctypes.c_char * nbytes).from_address(address)

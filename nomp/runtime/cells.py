@@ -12,14 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomp.arithmetic import SIZES, Number, evaluate, is_float, limits
-from nomp.backend import Device
+from nomp.backend import TYPE_CODES, Device
 from nomp.region import Param, Region
 from nomp.runtime.held import Held
 from nomp.runtime.memory import AddressMap
-
-CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H",
-         "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d"}  # fmt: skip
-"""How `struct` spells our types."""
 
 
 def identity(op: str, dtype: str) -> Number:
@@ -43,7 +39,7 @@ class Cell(Held):
         ops = [r.op for r in region.clauses.reductions if r.name == self.param.name]
         self.start: Any = None
         if region.overwrite and ops:
-            start = struct.pack(f"={CODES[self.param.dtype]}", identity(ops[0], self.param.dtype))
+            start = struct.pack(f"={TYPE_CODES[self.param.dtype]}", identity(ops[0], self.param.dtype))
             self.start = ctypes.create_string_buffer(start, len(start))
 
     def offset(self, scalars: Mapping[str, Number]) -> int:

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
-from nomp.backend import BackendError, Device
+from nomp.backend import TYPE_CODES, BackendError, Device
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, between, bounds, ranges
-from nomp.runtime.cells import CODES, Cell
+from nomp.runtime.cells import Cell
 from nomp.runtime.elements import Stretch, update
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
@@ -359,7 +359,7 @@ def _shown(param: Param) -> str:
 
 def _bytes(value: Number, dtype: str) -> bytes:
     """*value* in memory as *dtype*: what tells 0.0 from -0.0."""
-    return struct.pack(f"={CODES[dtype]}", convert(value, dtype))
+    return struct.pack(f"={TYPE_CODES[dtype]}", convert(value, dtype))
 
 
 def _listed(scalars: Mapping[str, Number]) -> str:

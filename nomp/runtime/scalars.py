@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nomp.arithmetic import SIZES, Number
+from nomp.backend import TYPE_CODES
 from nomp.region import Region
 from nomp.runtime import ranges
-from nomp.runtime.cells import CODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Scalars:
         self._all = sorted(found, key=lambda scalar: scalar.name not in deciding)
         self.loose = frozenset(scalar.name for scalar in found) - deciding
         self._deciding_bytes = sum(scalar.size for scalar in found if scalar.name in deciding)
-        self._layout = struct.Struct("=" + "".join(CODES[scalar.dtype] for scalar in self._all))
+        self._layout = struct.Struct("=" + "".join(TYPE_CODES[scalar.dtype] for scalar in self._all))
 
     def __iter__(self) -> Iterator[Scalar]:
         return iter(self._all)

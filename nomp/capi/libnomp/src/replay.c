@@ -123,7 +123,7 @@ static int act_cuda(const struct nomp_action *action, void *host) {
   case NOMP_LAUNCH:
     return ((cu_launch)driver.launch)(object, groups[0], groups[1], groups[2], items[0], items[1], items[2], 0, stream,
                                       action->arguments, NULL);
-  case NOMP_WRITE: /* from page-locked memory: else the driver waits for the stream first */
+  case NOMP_WRITE: /* from page-locked memory: else the driver may wait for the stream first */
     if (action->stage) host = memcpy(action->stage, host, action->size);
     return ((cu_write)driver.write)(object, host, action->size, stream);
   default:
