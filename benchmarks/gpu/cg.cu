@@ -3,15 +3,9 @@
 extern "C" {
 #include "sem.h"
 }
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
+#include "block.cuh"
 
-enum { N = 8, NODES = N * N * N, ITEMS = 256, PARTS = 1056 };
-
-static void check(cudaError_t status) {
-  if (status) fprintf(stderr, "%s\n", cudaGetErrorString(status)), exit(1);
-}
+enum { N = 8, NODES = N * N * N };
 
 __global__ void __launch_bounds__(NODES)
     laplacian(double *__restrict__ w, const double *__restrict__ u, const double *__restrict__ g,
@@ -63,29 +57,12 @@ __global__ void times_and_add(int n, double *__restrict__ y, double a, const dou
   if (i < n) y[i] = a * y[i] + x[i];
 }
 
-static __device__ double sum_of_block(double x) {
-  __shared__ double warps[ITEMS / 32];
-  for (int step = 16; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = threadIdx.x < ITEMS / 32 ? warps[threadIdx.x] : 0;
-  for (int step = ITEMS / 64; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
-  return x;
-}
-
 __global__ void dot_parts(int n, const double *__restrict__ a, const double *__restrict__ b,
                           const double *__restrict__ weight, double *part) {
   double x = 0;
   for (int i = blockIdx.x * ITEMS + threadIdx.x; i < n; i += PARTS * ITEMS) x += a[i] * b[i] * weight[i];
   x = sum_of_block(x);
   if (threadIdx.x == 0) part[blockIdx.x] = x;
-}
-
-__global__ void sum_parts(const double *part, double *sum) {
-  double x = 0;
-  for (int i = threadIdx.x; i < PARTS; i += ITEMS) x += part[i];
-  x = sum_of_block(x);
-  if (threadIdx.x == 0) *sum = x;
 }
 
 static double *part, *sum;

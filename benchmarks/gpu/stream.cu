@@ -1,8 +1,8 @@
 /* stream.c by hand: one thread an element; the dot product in two stages. */
+#include "block.cuh"
 #include "timing.h"
 
 typedef long long index_t;
-enum { ITEMS = 256, PARTS = 1056 };
 
 __global__ void copy_kernel(index_t n, double *__restrict__ c, const double *__restrict__ a) {
   index_t i = (index_t)blockIdx.x * ITEMS + threadIdx.x;
@@ -25,16 +25,6 @@ __global__ void triad_kernel(index_t n, double *__restrict__ a, const double *__
   if (i < n) a[i] = b[i] + s * c[i];
 }
 
-__device__ double sum_of_block(double x) {
-  __shared__ double warps[ITEMS / 32];
-  for (int step = 16; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = threadIdx.x < ITEMS / 32 ? warps[threadIdx.x] : 0;
-  for (int step = ITEMS / 64; step; step /= 2) x += __shfl_down_sync(~0u, x, step);
-  return x;
-}
-
 __global__ void dot_kernel(index_t n, const double *__restrict__ a, const double *__restrict__ b, double *part) {
   double x = 0;
   for (index_t i = (index_t)blockIdx.x * ITEMS + threadIdx.x; i < n; i += (index_t)PARTS * ITEMS) x += a[i] * b[i];
@@ -42,23 +32,12 @@ __global__ void dot_kernel(index_t n, const double *__restrict__ a, const double
   if (threadIdx.x == 0) part[blockIdx.x] = x;
 }
 
-__global__ void parts_kernel(const double *part, double *sum) {
-  double x = 0;
-  for (int i = threadIdx.x; i < PARTS; i += ITEMS) x += part[i];
-  x = sum_of_block(x);
-  if (threadIdx.x == 0) *sum = x;
-}
-
-static void check(cudaError_t status) {
-  if (status) fprintf(stderr, "%s\n", cudaGetErrorString(status)), exit(1);
-}
-
 static void wait(void) { check(cudaDeviceSynchronize()); }
 
 static double dot(index_t n, const double *a, const double *b, double *part, double *sum) {
   double result;
   dot_kernel<<<PARTS, ITEMS>>>(n, a, b, part);
-  parts_kernel<<<1, ITEMS>>>(part, sum);
+  sum_parts<<<1, ITEMS>>>(part, sum);
   check(cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDeviceToHost));
   return result;
 }
