@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from cgen import Pointer, RestrictPointer
+from cgen import RestrictPointer
 from loopy.kernel.data import AddressSpace
 from loopy.symbolic import Literal
 from loopy.target.cuda import CUDACASTBuilder, CudaTarget, ExpressionToCudaCExpressionMapper
 
-from nomp.lower.target import DeviceBuilderMixin, ExactMapperMixin, HostBuilder, TypedCallable
+from nomp.lower.target import DeviceBuilderMixin, ExactMapperMixin, TargetMixin, TypedCallable
 
 _BITS = {
     ("popcount", "uint32"): "(unsigned int)__popc", ("popcount", "uint64"): "(unsigned long long)__popcll",
@@ -58,18 +58,10 @@ class CudaBuilder(DeviceBuilderMixin, CUDACASTBuilder):  # type: ignore[misc]
         return super().wrap_decl_for_address_space(decl, address_space)
 
 
-class NompCudaTarget(CudaTarget):  # type: ignore[misc]
+class NompCudaTarget(TargetMixin, CudaTarget):  # type: ignore[misc]
     """CUDA C++ for any device."""
 
-    pointer: ClassVar[type[Pointer]] = Pointer
-
-    def get_host_ast_builder(self) -> HostBuilder:
-        """The host side, which does nothing."""
-        return HostBuilder(self)
-
-    def get_device_ast_builder(self) -> CudaBuilder:
-        """The printer."""
-        return CudaBuilder(self)
+    builder = CudaBuilder
 
 
 class ApartCudaTarget(NompCudaTarget):

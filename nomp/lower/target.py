@@ -6,7 +6,7 @@ Used by `lower` (which makes kernels for a target) and `codegen` (which prints t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -235,18 +235,25 @@ class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc
         return OpenCLMapper(codegen_state)
 
 
-class NompOpenCLTarget(OpenCLTarget):  # type: ignore[misc]
-    """OpenCL C for any device."""
+class TargetMixin:
+    """What nomp changes in loopy's targets: kernels alone, printed by *builder*, with *pointer* for arrays."""
 
+    builder: ClassVar[Callable[[Any], Any]]
     pointer: ClassVar[type[Pointer]] = Pointer
 
     def get_host_ast_builder(self) -> HostBuilder:
         """The host side, which does nothing."""
         return HostBuilder(self)
 
-    def get_device_ast_builder(self) -> OpenCLBuilder:
+    def get_device_ast_builder(self) -> Any:
         """The printer."""
-        return OpenCLBuilder(self)
+        return type(self).builder(self)
+
+
+class NompOpenCLTarget(TargetMixin, OpenCLTarget):  # type: ignore[misc]
+    """OpenCL C for any device."""
+
+    builder = OpenCLBuilder
 
 
 class ApartOpenCLTarget(NompOpenCLTarget):
