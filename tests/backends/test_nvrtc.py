@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -35,11 +36,25 @@ def test_an_error_comes_with_the_log() -> None:
     assert 'nomp.cu(1): error: identifier "b" is undefined' in caught.value.log
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not here")
-def test_nvcc_takes_the_place_of_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
+STAND_IN = """#!/bin/sh
+# nvcc, as it is called here: writes what is no cubin but begins like one, or refuses the text that names 'b'.
+[ "$*" = "--std=c++17 -w -arch=sm_90 -cubin nomp.cu -o nomp.cubin" ] || exit 7
+! grep -q "= b" nomp.cu || { echo 'nomp.cu(1): error: identifier "b" is undefined' >&2; exit 2; }
+printf '\\177ELF' >nomp.cubin
+"""
+
+
+@pytest.mark.parametrize("stand_in", [True, False], ids=["stand-in", "nvcc"])
+def test_nvcc_takes_the_place_of_nvrtc(stand_in: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none() -> None:
         raise BackendError("NVRTC is not installed")
 
+    if stand_in:
+        (tmp_path / "nvcc").write_text(STAND_IN)
+        (tmp_path / "nvcc").chmod(0o700)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    elif not shutil.which("nvcc"):
+        pytest.skip("nvcc itself is not here: CUDA's toolkit is no package of Python's; its stand-in is tested")
     monkeypatch.setattr(nvrtc, "library", none)
     nvrtc.require()
     assert nvrtc.compiled('extern "C" __global__ void f(int *a) { a[0] = 1; }', "sm_90").startswith(b"\x7fELF")
