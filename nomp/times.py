@@ -91,7 +91,7 @@ class Times:
             if names[place] not in inames:
                 domain = domain.project_out(dim_type.set, place, 1)
         given = isl.Set.universe(isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[], params=list(self._known)))
-        return domain.align_params(given.space)
+        return domain.align_params(given.space).compute_divs()  # else what is split is bounded again for each split
 
     @cached_property
     def _known(self) -> tuple[str, ...]:

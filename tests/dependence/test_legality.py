@@ -13,7 +13,7 @@ from typing import Any
 import loopy as lp
 import nests
 import pytest
-from schedules import judged, made, region_of
+from schedules import compiled, judged, made, region_of
 
 from nomp.arithmetic import evaluate
 from nomp.loops import signed_step
@@ -146,3 +146,15 @@ def test_the_program_may_vouch_for_a_loop(tmp_path: Path) -> None:
         region = region_of(tmp_path, f"for (int i = 0; i < n; i++) {{ {loop} }}", clauses)
         found = judged(region, lambda kernel: lp.tag_inames(kernel, "i:g.0"), {"n": 5, "m": 5, "off": 0})
         assert (found and found.code) == code
+
+
+def test_a_loop_split_again_is_bounded_once(tmp_path: Path) -> None:
+    """Each bound more doubles what isl has to look at: without care, 50 s for a loop that is split twice."""
+    region = region_of(tmp_path, "for (unsigned i = n + 2; i < m - 3u; i++) a[i] = a[i + 1];")
+
+    def script(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
+        kernel = lp.split_iname(kernel, "i", 4)
+        return lp.split_iname(kernel, "i_outer", 2, outer_tag="g.0")
+
+    source, _ = compiled(region, script)
+    assert source.schedule and all("exists" not in placement.when for placement in source.schedule.placements)
