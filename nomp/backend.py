@@ -86,8 +86,8 @@ class Native(Protocol):
     def handle(self, buffer: Any) -> int:
         """That of *buffer*."""
 
-    def bound(self, kernel: Kernel, arguments: Sequence[Any]) -> Bound:
-        """*kernel* with its *arguments*."""
+    def bound(self, kernel: Kernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
+        """*kernel* with its *arguments*, ready for launches with *group_bytes*."""
 
     def stage(self, nbytes: int) -> tuple[int, Any]:
         """The address of *nbytes* of memory by way of which copies are faster (0 if there is no such thing), and what
@@ -128,10 +128,13 @@ def address_of(library: ctypes.CDLL, name: str) -> int:
 class Kernel(Protocol):
     """An entry point of a compiled program."""
 
-    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+    def launch(
+        self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
+    ) -> None:
         """Enqueue; *arguments* are buffers (what `Device.alloc` returned; None for one that the kernel does not touch)
         and, for scalars, NumPy scalars of the declared type.  *grid* counts groups, at least one in each direction;
-        both have the same length, one to three.  Returns at once."""
+        both have the same length, one to three.  Each group gets *group_bytes* of memory besides what the kernel
+        declares, only where the dialect cannot declare it (CUDA C++).  Returns at once."""
 
 
 class Device(Protocol):

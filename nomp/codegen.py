@@ -38,6 +38,7 @@ from pymbolic.mapper.substitutor import make_subst_func
 from nomp.arithmetic import Number, convert, evaluate, is_launch_expr
 from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Step, Value
 from nomp.loops import INDEX
+from nomp.lower import group_memory
 from nomp.lower.dialects import DIALECTS
 from nomp.lower.expressions import constant
 from nomp.lower.names import legal
@@ -68,6 +69,8 @@ def generate(
         warnings.simplefilter("always")
         try:
             kernel = linearize(lp.preprocess_program(kernel))
+            if (most := DIALECTS[dialect].declared_group_bytes) is not None:
+                kernel = group_memory.placed(kernel, most)
             code = lp.generate_code_v2(kernel)
         except Exception as failure:  # loopy raises whatever its parts raise for a kernel that it cannot schedule
             raise CodegenError(f"{failure}" or type(failure).__name__) from failure
@@ -268,6 +271,7 @@ def _launches(kernel: lp.TranslationUnit, scratch: set[str], original: Mapping[s
                 item.kernel_name,
                 tuple(_argument(entry, name, scratch, original) for name in passed),
                 *_same_rank(_sizes(grid, original), _sizes(block, original)),
+                group_memory.asked_for(entry, item.kernel_name),
             )
 
 

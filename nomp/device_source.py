@@ -69,12 +69,16 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One entry point: *grid* (groups) and *block* (items a group) have one to three expressions over the values."""
+    """One entry point: *grid* (groups) and *block* (items a group) have one to three expressions over the values.
+
+    *group_bytes* of a group's memory are not declared in the source but asked for by the launch.
+    """
 
     entry: str
     arguments: tuple[Argument, ...]
     grid: tuple[region.Expr, ...]
     block: tuple[region.Expr, ...]
+    group_bytes: int = 0
 
 
 Step = tuple[Literal["loop", "end", "run", "barrier"], str]

@@ -57,12 +57,16 @@ class CudaKernel:
         self.cubin, self.name, self.types = cubin, name, types
         function.prepare("".join(TYPE_CODES[dtype] for dtype in types))
 
-    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+    def launch(
+        self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
+    ) -> None:
         """See `nomp.backend.Kernel.launch`."""
         sizes = [tuple((*size, 1, 1)[:3]) for size in (grid, block)]
         given = [0 if argument is None else argument for argument in arguments]
         with self._device.current(f"{self.name} in {tuple(grid)} groups of {tuple(block)}"):
-            self._function.prepared_async_call(*sizes, self._device.stream, *given)
+            if group_bytes:
+                self._function.set_attribute(_pycuda().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, group_bytes)
+            self._function.prepared_async_call(*sizes, self._device.stream, *given, shared_size=group_bytes)
 
 
 class CudaNative:
@@ -83,14 +87,14 @@ class CudaNative:
         """See `nomp.backend.Native.handle`."""
         return buffer
 
-    def bound(self, kernel: CudaKernel, arguments: Sequence[Any]) -> Bound:
+    def bound(self, kernel: CudaKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
         """See `nomp.backend.Native.bound`."""
         packed = [struct.pack(f"={TYPE_CODES[dtype]}".replace("P", "Q"), 0 if value is None else value)
                   for dtype, value in zip(kernel.types, arguments, strict=True)]  # fmt: skip
         slots = [ctypes.create_string_buffer(data, len(data)) for data in packed]
         places = tuple(map(ctypes.addressof, slots))
         pointers = (ctypes.c_void_p * max(1, len(places)))(*places)
-        return Bound(self._function(kernel), (slots, pointers), ctypes.addressof(pointers), places)
+        return Bound(self._function(kernel, group_bytes), (slots, pointers), ctypes.addressof(pointers), places)
 
     def stage(self, nbytes: int) -> tuple[int, Any]:
         """See `nomp.backend.Native.stage`: page-locked memory."""
@@ -98,7 +102,7 @@ class CudaNative:
             made = _pycuda().pagelocked_empty(nbytes, "uint8")
         return int(made.ctypes.data), made
 
-    def _function(self, kernel: CudaKernel) -> int:
+    def _function(self, kernel: CudaKernel, group_bytes: int) -> int:
         function = ctypes.c_void_p()
         with self._device.current(f"loading {kernel.name} again"):
             if kernel.cubin not in self._modules:
@@ -107,6 +111,9 @@ class CudaNative:
                 self._modules[kernel.cubin] = module
             module = self._modules[kernel.cubin]
             _check(self._library.cuModuleGetFunction(ctypes.byref(function), module, kernel.name.encode()), kernel.name)
+            if group_bytes:
+                attribute = int(_pycuda().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES)
+                _check(self._library.cuFuncSetAttribute(function, attribute, group_bytes), kernel.name)
         return function.value or 0
 
     def unload(self) -> None:
@@ -299,7 +306,7 @@ def _info(device: Any) -> DeviceInfo:
         type="gpu",
         arch=f"sm_{major}{minor}",
         max_threads_per_block=attributes[keys.MAX_THREADS_PER_BLOCK],
-        local_mem_bytes=attributes[keys.MAX_SHARED_MEMORY_PER_BLOCK],
+        local_mem_bytes=attributes[keys.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN],
         global_mem_bytes=device.total_memory(),
         compute_units=attributes[keys.MULTIPROCESSOR_COUNT],
         warp_size=attributes[keys.WARP_SIZE],

@@ -80,7 +80,9 @@ class HipKernel:
         self._device, self._function, self._known = device, function, known
         self._packer = packer(known, signature)
 
-    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+    def launch(
+        self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
+    ) -> None:
         """See `nomp.backend.Kernel.launch`."""
         groups, items = ((*size, 1, 1)[:3] for size in (grid, block))
         doing = f"{self._known.name} in {tuple(grid)} groups of {tuple(block)}"
@@ -91,7 +93,7 @@ class HipKernel:
         packed = ctypes.create_string_buffer(self._packer.size or 1)
         self._packer.pack_into(packed, 0, *(0 if argument is None else argument for argument in arguments))
         with self._device.current(doing):
-            _hip().hipModuleLaunchKernel(self._function, *groups, *items, 0, None, packed)
+            _hip().hipModuleLaunchKernel(self._function, *groups, *items, group_bytes, None, packed)
 
 
 class HipDevice:

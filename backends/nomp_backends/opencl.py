@@ -78,7 +78,9 @@ class OpenCLKernel:
             made.set_args(*arguments)
         return made
 
-    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+    def launch(
+        self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
+    ) -> None:
         """See `nomp.backend.Kernel.launch`."""
         try:
             self._kernel.set_args(*arguments)
@@ -106,7 +108,7 @@ class OpenCLNative:
         """See `nomp.backend.Native.handle`."""
         return int(buffer.int_ptr)
 
-    def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any]) -> Bound:
+    def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
         """See `nomp.backend.Native.bound`."""
         made = kernel.copy(arguments)
         return Bound(made.int_ptr, (made, arguments))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cgen import RestrictPointer
+from cgen import AlignedAttribute, ArrayOf, DeclSpecifier, RestrictPointer
 from loopy.kernel.data import AddressSpace
 from loopy.symbolic import Literal
 from loopy.target.cuda import CUDACASTBuilder, CudaTarget, ExpressionToCudaCExpressionMapper
@@ -56,6 +56,13 @@ class CudaBuilder(DeviceBuilderMixin, CUDACASTBuilder):  # type: ignore[misc]
         if address_space == AddressSpace.GLOBAL:
             return decl
         return super().wrap_decl_for_address_space(decl, address_space)
+
+    def get_temporary_var_declarator(self, codegen_state: Any, temp_var: Any) -> Any:
+        """The array in which others have their places (`group_memory`) has no size: launches give it one."""
+        if temp_var.name in codegen_state.kernel.get_temporary_to_base_storage_map().values():
+            array = AlignedAttribute(16, ArrayOf(self.get_array_base_declarator(temp_var)))
+            return DeclSpecifier(self.wrap_decl_for_address_space(array, temp_var.address_space), "extern")
+        return super().get_temporary_var_declarator(codegen_state, temp_var)
 
 
 class NompCudaTarget(TargetMixin, CudaTarget):  # type: ignore[misc]

@@ -25,6 +25,8 @@ class OpenCL:
     """What stands before everything."""
     open_extents: ClassVar[bool] = True
     """Whether some device may have local arrays whose size only a launch tells (OpenCL's compilers decide)."""
+    declared_group_bytes: ClassVar[int | None] = None
+    """How many bytes of a group's memory declarations may have; the rest is asked for by launches.  None: all."""
     targets: ClassVar[tuple[Any, Any]] = (target.NompOpenCLTarget, target.ApartOpenCLTarget)
     """loopy's targets, for arrays that may overlap and for those that are apart."""
     spelled = staticmethod(target.spelled)
@@ -51,12 +53,15 @@ class Cuda(OpenCL):
 #endif
 """
     open_extents = False
+    declared_group_bytes: ClassVar[int | None] = 48 << 10
     targets = (cuda_target.NompCudaTarget, cuda_target.ApartCudaTarget)
     spelled = staticmethod(cuda_target.spelled)
 
 
 class Hip(Cuda):
     """HIP C++, which takes CUDA's text."""
+
+    declared_group_bytes = None
 
 
 DIALECTS: Mapping[str, type[OpenCL]] = {"opencl": OpenCL, "cuda": Cuda, "hip": Hip}

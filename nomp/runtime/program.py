@@ -36,7 +36,7 @@ class Ready:
 
     def enqueue(self) -> None:
         """Enqueue it."""
-        self.kernel.launch(self.grid, self.block, self.arguments)
+        self.kernel.launch(self.grid, self.block, self.arguments, self.launch.group_bytes)
 
 
 class Program:

@@ -33,7 +33,8 @@ class Action:
     *arguments*, see `backend.Bound`), of a buffer to ``write`` or ``read`` (which waits); or the address of an argument
     to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*; what is
     copied goes by way of *stage*, unless that is 0.  *source*, if not 0, says that the host's value is an integer of so
-    many bytes, a signed one if that is negative, and the argument one of *size* bytes.
+    many bytes, a signed one if that is negative, and the argument one of *size* bytes.  A launch asks for *size* bytes
+    of each group's memory.
     """
 
     kind: Literal["set", "launch", "write", "read", "store"]
@@ -75,12 +76,13 @@ def replay(
     free = {scalar.name: scalar for scalar in scalars if program.can_rebind and scalar.name in scalars.loose}
     launches, kept = list[Action](), list[Any]()
     for ready in plan.launches:
-        bound = native.bound(ready.kernel, ready.arguments)
+        bound = native.bound(ready.kernel, ready.arguments, ready.launch.group_bytes)
         settings = _settings(ready, bound, program.loose_values, free)
         if settings is None:
             return None
         kept.append(bound)
-        launch = Action("launch", bound.handle, grid=ready.grid, block=ready.block, arguments=bound.arguments)
+        launch = Action("launch", bound.handle, size=ready.launch.group_bytes, grid=ready.grid, block=ready.block,
+                        arguments=bound.arguments)  # fmt: skip
         launches += [*settings, launch]
     before, after = _cells(cells, plan, native, device, kept)
     stores = [Action("store", position=position, size=len(value), data=value) for position, value in plan.counters]

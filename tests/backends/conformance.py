@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nomp.backend import Backend, BackendError, Device
 
@@ -21,7 +21,11 @@ def first_device(backend: Backend) -> Device:
 
 @dataclass(frozen=True)
 class Dialect:
-    """*kernel* opens an entry point, *buffer* a pointer to device memory; *group* and *item* take an axis."""
+    """*kernel* opens an entry point, *buffer* a pointer to device memory; *groups* and *items* are by axis.
+
+    *shared* declares an array that the items of a group share, *wait* makes them wait for each other.  *asked_for*
+    declares one whose size the launch says, where that is needed for large ones.
+    """
 
     kernel: str
     buffer: str
@@ -29,6 +33,9 @@ class Dialect:
     items: tuple[str, str, str]
     sizes: tuple[str, str, str]
     types: dict[str, str]
+    shared: str
+    wait: str
+    asked_for: str = ""
 
     def index(self, axis: int) -> str:
         """The global number of an item along *axis*."""
@@ -48,6 +55,7 @@ OPENCL = Dialect(
     ("(long)get_local_id(0)", "(long)get_local_id(1)", "(long)get_local_id(2)"),
     ("(long)get_local_size(0)", "(long)get_local_size(1)", "(long)get_local_size(2)"),
     _C | {"int64": "long", "uint64": "unsigned long"},
+    "__local", "barrier(CLK_LOCAL_MEM_FENCE)",
 )  # fmt: skip
 
 CUDA = Dialect(
@@ -56,6 +64,7 @@ CUDA = Dialect(
     ("(long long)threadIdx.x", "(long long)threadIdx.y", "(long long)threadIdx.z"),
     ("(long long)blockDim.x", "(long long)blockDim.y", "(long long)blockDim.z"),
     _C | {"int8": "signed char", "int64": "long long", "uint64": "unsigned long long"},
+    "__shared__", "__syncthreads()", "extern __shared__",
 )  # fmt: skip
 
-DIALECTS = {"opencl": OPENCL, "cuda": CUDA, "hip": CUDA}
+DIALECTS = {"opencl": OPENCL, "cuda": CUDA, "hip": replace(CUDA, asked_for="")}

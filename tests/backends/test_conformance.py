@@ -126,6 +126,20 @@ def test_launch_shapes(
     assert not got[expected.size :].any()
 
 
+def test_groups_share_memory(device: Device, dialect: Dialect, buffer: Any) -> None:
+    """As much as a group may have: on NVIDIA's GPUs more than the 48 KB that declarations may."""
+    long, most = dialect.types["int64"], min(device.info.local_mem_bytes, 200 << 10) // 8
+    declared = f"{dialect.asked_for or dialect.shared} {long} shared[{'' if dialect.asked_for else most}]"
+    item, place = dialect.items[0], f"shared[{most} - 1 - k - {dialect.items[0]}]"
+    body = (f"{declared}; for (int k = 0; k < {most} - 31; k += 32) {place} = k + {item} + add; {dialect.wait};"
+            f"a[{dialect.index(0)}] = shared[{item}] + shared[{most} - 1 - {item}];")  # fmt: skip
+    text = dialect.entry("meet", f"global {long} *a, {long} add", body)
+    kernel = device.compile(text, {"meet": [None, "int64"]})["meet"]
+    for add in (1, 2):
+        kernel.launch((3,), (32,), [buffer, np.int64(add)], 8 * most if dialect.asked_for else 0)
+        assert np.array_equal(download(device, buffer, "int64", 96), [most - 1 + 2 * add] * 96)
+
+
 def test_many_arguments(device: Device, dialect: Dialect, buffer: Any) -> None:
     names = [f"x{i}" for i in range(60)]
     arguments = ", ".join(f"{dialect.types['float64' if i % 2 else 'int32']} {name}" for i, name in enumerate(names))

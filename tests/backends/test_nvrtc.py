@@ -13,7 +13,9 @@ from nomp_backends import nvrtc
 from nomp import pipeline
 from nomp.backend import BackendError
 from nomp.config import Settings
+from nomp.device_source import Variant
 from nomp.diagnostics import NompError
+from nomp.frontend.clang import parse
 
 GPU = gpu("cuda", "sm_80", 32)
 
@@ -28,6 +30,19 @@ def test_programs_compile(program: Path) -> None:
             continue
         text, _ = pipeline.emit_source(region, GPU, Settings())
         assert nvrtc.compiled(text, ("sm_75", "sm_80", "sm_90")[number % 3]).startswith(b"\x7fELF")
+
+
+def test_what_declarations_cannot_have_is_asked_for() -> None:
+    (program,) = (program for program in PROGRAMS if program.stem == "group_memory")
+    (file,) = parse(str(program), ())
+    (region,) = (directive.region for directive in file.directives if directive.region)
+    source, _ = pipeline.compile(region, GPU, {}, Variant(no_wrap=True, apart=True), Settings())
+    assert [launch.group_bytes for launch in source.launches] == [8 * 6144 + 4 * 64]
+    assert "extern __shared__ signed char group_memory[]" in source.text
+    assert nvrtc.compiled(source.text, GPU.arch).startswith(b"\x7fELF")
+    source, _ = pipeline.compile(region, gpu("hip", "gfx90a", 64), {}, Variant(no_wrap=True, apart=True), Settings())
+    assert [launch.group_bytes for launch in source.launches] == [0]
+    assert "__shared__ double s[6144]" in source.text
 
 
 def test_an_error_comes_with_the_log() -> None:

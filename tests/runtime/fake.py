@@ -19,7 +19,9 @@ class FakeKernel:
     def __init__(self, function: Callable[..., None]) -> None:
         self.function = function
 
-    def launch(self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any]) -> None:
+    def launch(
+        self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
+    ) -> None:
         self.function(grid, block, *arguments)
 
 

@@ -33,7 +33,7 @@ class FakeNative:
     def handle(self, buffer: Any) -> int:
         return 7
 
-    def bound(self, kernel: Any, arguments: Sequence[Any]) -> Bound:
+    def bound(self, kernel: Any, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
         return Bound(9, arguments)
 
     def stage(self, nbytes: int) -> tuple[int, Any]:

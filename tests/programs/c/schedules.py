@@ -42,3 +42,10 @@ def squares(knl, context):
 def strips(knl, context, unrolled=0):
     """Four iterations at a time, in order."""
     return lp.split_iname(knl, "i", 4, inner_tag="unr" if unrolled else None)
+
+
+def groups_of_three_loops(knl, context):
+    """Give each group an iteration of ``g``, and its items those of the three loops over ``i``."""
+    for iname in ("i", "i_", "i__"):
+        knl = lp.split_iname(knl, iname, 64, inner_tag="l.0")
+    return lp.tag_inames(knl, {"g": "g.0"})

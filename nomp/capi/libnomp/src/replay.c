@@ -121,8 +121,8 @@ static int act_cuda(const struct nomp_action *action, void *host) {
   switch (action->kind) {
   case NOMP_SET: memcpy(object, host, action->size); return 0;
   case NOMP_LAUNCH:
-    return ((cu_launch)driver.launch)(object, groups[0], groups[1], groups[2], items[0], items[1], items[2], 0, stream,
-                                      action->arguments, NULL);
+    return ((cu_launch)driver.launch)(object, groups[0], groups[1], groups[2], items[0], items[1], items[2],
+                                      (unsigned)action->size, stream, action->arguments, NULL);
   case NOMP_WRITE: /* from page-locked memory: else the driver may wait for the stream first */
     if (action->stage) host = memcpy(action->stage, host, action->size);
     return ((cu_write)driver.write)(object, host, action->size, stream);
