@@ -1,4 +1,4 @@
-"""The HIP backend on the test double of ``tests/doubles``: all of it runs on the CPU."""
+"""The HIP backend on the test doubles of ``tests/doubles``: all of it runs on the CPU, or on an NVIDIA GPU."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from pathlib import Path
 
 import pytest
 from commands import NOMP, NOMP_CC, run, succeed
-from doubles import build, environment
+from doubles import build, build_on_cuda, environment, no_cuda
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs" / "c"
 SAMPLE = ("bits", "floats", "functions", "nests", "reductions", "rows", "scripted", "structs", "updates", "wraparound")
 
 
-@pytest.fixture(scope="module")
-def double(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("double"))
+@pytest.fixture(scope="module", params=["cpu", "cuda"])
+def double(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("double")
+    if request.param == "cpu":
+        return build(folder)
+    if reason := no_cuda():
+        pytest.skip(f"no NVIDIA GPU for the double on the CUDA driver: {reason}")
+    return build_on_cuda(folder)
 
 
 def all_pass(double: Path, *words: str) -> None:

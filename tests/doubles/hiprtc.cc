@@ -1,6 +1,7 @@
 /* A test double of libhiprtc.so: g++ compiles the kernels, for the double of libamdhip64.so to run on a CPU.
 
-   It knows one architecture, and ends the process over any other one, as AMD's own does. */
+   With ON_CUDA, NVRTC compiles them, too, for amdhip64_on_cuda.cc to run on an NVIDIA GPU; what g++ makes then only
+   describes them.  It knows one architecture, and ends the process over any other one, as AMD's own does. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,11 @@
 #include <string>
 
 #include <sys/wait.h>
+
+#ifdef ON_CUDA
+#include <cuda.h>
+#include <nvrtc.h>
+#endif
 
 namespace {
 
@@ -63,6 +69,32 @@ int compile(Program &program, const std::string &options) {
   return status;
 }
 
+#ifdef ON_CUDA
+/* The cubin goes behind the ELF file, where the double of the runtime finds it. */
+int compile_for_cuda(Program &program) {
+  int major = 0, minor = 0;
+  nvrtcProgram made;
+  size_t size = 0;
+  if (cuInit(0) || cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0) ||
+      cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0) ||
+      nvrtcCreateProgram(&made, program.source.c_str(), "nomp.hip", 0, nullptr, nullptr))
+    return INTERNAL_ERROR;
+  std::string target = "--gpu-architecture=sm_" + std::to_string(10 * major + minor);
+  const char *options[] = {"--std=c++17", "-w", target.c_str()};
+  int status = nvrtcCompileProgram(made, 3, options) ? COMPILATION : SUCCESS;
+  if (status == SUCCESS && !nvrtcGetCUBINSize(made, &size)) {
+    std::string cubin(size, 0);
+    nvrtcGetCUBIN(made, cubin.data());
+    program.code += cubin;
+  } else if (!nvrtcGetProgramLogSize(made, &size)) {
+    program.log.resize(size);
+    nvrtcGetProgramLog(made, program.log.data());
+  }
+  nvrtcDestroyProgram(&made);
+  return status;
+}
+#endif
+
 } // namespace
 
 extern "C" {
@@ -100,7 +132,11 @@ int hiprtcCompileProgram(Program *program, int count, const char **options) {
     fprintf(stderr, "test double of hiprtc: unknown architecture\n");
     abort();
   }
-  return compile(*program, others);
+  int status = compile(*program, others);
+#ifdef ON_CUDA
+  if (status == SUCCESS) status = compile_for_cuda(*program);
+#endif
+  return status;
 }
 
 int hiprtcGetProgramLogSize(Program *program, size_t *size) {

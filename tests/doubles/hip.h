@@ -1,0 +1,53 @@
+/* What both test doubles of libamdhip64.so have in common: two "devices" of this memory each, and HIP's words. */
+#pragma once
+
+#include <cstddef>
+
+enum {
+  SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_DEVICE = 101,
+  INVALID_IMAGE = 200, NOT_FOUND = 500, NOT_SUPPORTED = 801
+};
+
+const int DEVICES = 2, VERSION = 50221153;
+const size_t MEMORY = size_t(1) << 30;
+
+/* The members of HIP 5's hipDeviceProp_t, as far as they are used. */
+struct Properties {
+  char name[256];
+  size_t memory, shared_memory;
+  int registers, warp_size, most_items, most_items_of_axis[3], most_groups[3], clock, memory_clock, bus_width;
+  size_t constant_memory;
+  int major, minor, units, cache, items_of_unit, mode, instruction_clock, features, concurrent, domain, bus, device;
+  size_t shared_memory_of_unit;
+  int several, maps_host, number;
+  char arch[256];
+};
+
+extern "C" {
+
+const char *hipGetErrorName(int status) {
+  switch (status) {
+  case SUCCESS: return "hipSuccess";
+  case INVALID_VALUE: return "hipErrorInvalidValue";
+  case OUT_OF_MEMORY: return "hipErrorOutOfMemory";
+  case INVALID_CONFIGURATION: return "hipErrorInvalidConfiguration";
+  case INVALID_DEVICE: return "hipErrorInvalidDevice";
+  case INVALID_IMAGE: return "hipErrorInvalidImage";
+  case NOT_FOUND: return "hipErrorNotFound";
+  case NOT_SUPPORTED: return "hipErrorNotSupported";
+  default: return "hipErrorUnknown";
+  }
+}
+
+const char *hipGetErrorString(int status) { return hipGetErrorName(status); }
+
+#define NOT_NEEDED(name) int name(void) { return NOT_SUPPORTED; }
+NOT_NEEDED(hipStreamCreate)
+NOT_NEEDED(hipStreamDestroy)
+NOT_NEEDED(hipEventCreateWithFlags)
+NOT_NEEDED(hipEventQuery)
+NOT_NEEDED(hipMallocPitch)
+NOT_NEEDED(hipPointerGetAttributes)
+NOT_NEEDED(hipModuleGetGlobal)
+NOT_NEEDED(hipDeviceGetAttribute)
+}
