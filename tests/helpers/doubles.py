@@ -1,5 +1,5 @@
-"""The test doubles of HIP: libraries with the names of AMD's, which compile kernels with g++ and run them on the CPU, or
-with NVRTC and run them on an NVIDIA GPU."""
+"""The test doubles of HIP: libraries with the names of AMD's, which compile kernels with g++ and run them on the CPU,
+or with NVRTC and run them on an NVIDIA GPU."""
 
 from __future__ import annotations
 
