@@ -125,6 +125,11 @@ def address_of(library: ctypes.CDLL, name: str) -> int:
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
+Stored = Callable[[Mapping[str, str], Callable[[], bytes]], bytes]
+"""Gives what a compiler makes of a text, from where it is kept or by calling the second argument, which compiles.  The
+first one is all that decides, besides the text, on what comes out: versions, options, the architecture."""
+
+
 class Kernel(Protocol):
     """An entry point of a compiled program."""
 
@@ -139,9 +144,15 @@ class Device(Protocol):
 
     info: DeviceInfo
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> Mapping[str, Kernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> Mapping[str, Kernel]:  # fmt: skip
         """Compile *text*; *signatures* gives, for each entry point, the type of each argument (None for a buffer).
-        `BackendError` with the compiler's log if it refuses."""
+
+        With *stored* the compiler runs only if that calls for it.  *blocks* are the items of a group of those entry
+        points for which they never change: compilers that make code for one size can do so at once.
+        `BackendError` with the compiler's log if it refuses, or if the driver refuses what was stored."""
 
     def alloc(self, nbytes: int) -> Any:
         """A buffer of at least *nbytes* (> 0) bytes, its contents undefined.  Where `DeviceInfo.pointer_arithmetic`

@@ -13,11 +13,11 @@ import ctypes
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import TYPE_CODES, BackendError, Bound, DeviceInfo, address_of, memory_at, require_device
+from nomp.backend import TYPE_CODES, BackendError, Bound, DeviceInfo, Stored, address_of, memory_at, require_device
 
 _LARGE = 1 << 20
 """Copies of so many bytes go through page-locked memory of ours, piece by piece."""
@@ -145,11 +145,16 @@ class CudaDevice:
             finally:
                 self._context.pop()
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, CudaKernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> dict[str, CudaKernel]:  # fmt: skip
         """See `nomp.backend.Device.compile`."""
         from nomp_backends import nvrtc  # not before there is something to compile
 
-        cubin = nvrtc.compiled(text, self.info.arch)
+        arch = self.info.arch
+        build = partial(nvrtc.compiled, text, arch)
+        cubin = stored(nvrtc.identity(arch), build) if stored else build()
         with self.current("loading the kernels"):
             module = _pycuda().module_from_buffer(cubin)
             self._modules.append(module)

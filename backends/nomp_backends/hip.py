@@ -14,11 +14,11 @@ import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from nomp.backend import TYPE_CODES, BackendError, DeviceInfo, require_device
+from nomp.backend import TYPE_CODES, BackendError, DeviceInfo, Stored, require_device
 
 if TYPE_CHECKING:
     from nomp_backends import code_object
@@ -120,11 +120,16 @@ class HipDevice:
             finally:
                 hip.hipSetDevice(before)
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, HipKernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> dict[str, HipKernel]:  # fmt: skip
         """See `nomp.backend.Device.compile`."""
         from nomp_backends import code_object, hiprtc  # not before there is something to compile
 
-        code = hiprtc.compiled(text, self.info.arch)
+        arch = self.info.arch
+        build = partial(hiprtc.compiled, text, arch)
+        code = stored(hiprtc.identity(arch, self.info.driver), build) if stored else build()
         kernels = code_object.kernels(code)
         for name in signatures:
             if name not in kernels:

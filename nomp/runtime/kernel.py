@@ -16,11 +16,12 @@ import ctypes
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
 from nomp.backend import TYPE_CODES, BackendError, Device
+from nomp.cache import Cache
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
@@ -45,13 +46,14 @@ class Context:
     """What a launch happens in.
 
     *compile* makes the source of a region, given its jit values and the variant; *illegal* raises or shows what is
-    wrong with a schedule.
+    wrong with a schedule.  *cache* keeps what the device's compiler makes of sources.
     """
 
     device: Device
     memory: AddressMap
     compile: Callable[[Region, Mapping[str, Number], Variant], DeviceSource]
     illegal: Callable[[Diagnostic], None]
+    cache: Cache = field(default_factory=Cache)
 
 
 MAX_PLANS = 16
@@ -202,7 +204,7 @@ class Kernel:
         key = tuple(_bytes(value, self.region.param(name).dtype) for name, value in jit.items()), variant
         if key not in self._programs:
             source = context.compile(self.region, jit, variant)
-            self._programs[key] = Program(context.device, source, self.span, self._scalars.loose)
+            self._programs[key] = Program(context.device, source, self.span, context.cache, self._scalars.loose)
             self._watches[self._programs[key]] = _watch(self.region, source)
         return self._programs[key]
 

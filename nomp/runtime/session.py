@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Protocol
 
-from nomp import backend
+from nomp import backend, cache, source_cache
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo, Native
 from nomp.config import Settings
@@ -30,10 +30,6 @@ from nomp.runtime.memory import AddressMap
 from nomp.runtime.replay import Replay
 from nomp.runtime.verify import Trial, Unverifiable
 
-Compile = Callable[
-    [Region, DeviceInfo, Mapping[str, Number], Variant, Settings], tuple[DeviceSource, tuple[Diagnostic, ...]]
-]
-"""The form of `pipeline.compile`."""
 
 class Replays(Protocol):
     """Who repeats launches without Python."""
@@ -62,7 +58,9 @@ class Session:
     that opens.
     """
 
-    def __init__(self, compile: Compile | None = None, backends: Callable[[], Backends] = backend.registered) -> None:
+    def __init__(
+        self, compile: source_cache.Compile | None = None, backends: Callable[[], Backends] = backend.registered
+    ) -> None:
         self.lock = threading.RLock()  # held while a loop runs on the host, too
         self._compile = compile
         self._backends = backends
@@ -91,7 +89,9 @@ class Session:
             self._owner = os.getpid()
             self._settings = settings
             memory = AddressMap(device, self._forget)
-            self._context = Context(device, memory, self._compiler(device.info, settings), _judge(settings))
+            kept = cache.opened(settings, lambda remark: _show([remark], settings))
+            compile = self._compiler(device.info, settings, kept)
+            self._context = Context(device, memory, compile, _judge(settings), kept)
             if self.replays and (native := device.native()) and not settings.verify:
                 self.replays.start(native)
                 self._keeps = True
@@ -226,10 +226,11 @@ class Session:
             raise error("N602", "nomp was initialized by the parent process", span, help=step)
 
     def _compiler(
-        self, info: DeviceInfo, settings: Settings
+        self, info: DeviceInfo, settings: Settings, kept: cache.Cache
     ) -> Callable[[Region, Mapping[str, Number], Variant], DeviceSource]:
         def compile(region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
-            source, diagnostics = (self._compile or _pipeline())(region, info, jit, variant, settings)
+            given = region, info, jit, variant, settings
+            source, diagnostics = self._compile(*given) if self._compile else source_cache.compile(*given, kept)
             _show(diagnostics, settings)
             return source
 
@@ -245,13 +246,6 @@ def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
         _show([replace(problem, severity="warning")], settings)
 
     return illegal
-
-
-def _pipeline() -> Compile:
-    """The compiler, imported when the first kernel needs it."""
-    from nomp import pipeline
-
-    return pipeline.compile
 
 
 def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
