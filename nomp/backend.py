@@ -13,10 +13,10 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from nomp import plugins
 
 GROUP = "nomp.backends"
 
@@ -197,15 +197,13 @@ class Backend(Protocol):
 
 def registered() -> dict[str, Callable[[], Backend]]:
     """The installed backends by name, not yet made (a backend's module is imported when it is made)."""
-    from importlib.metadata import entry_points  # the compiler driver, which needs no backend, starts without it
-
-    found = entry_points(group=GROUP)
-    return {entry.name: partial(_make, entry) for entry in found}
+    return {name: partial(_make, name, place) for name, place in plugins.registered(GROUP).items()}
 
 
-def _make(entry: EntryPoint) -> Backend:
+def _make(name: str, place: str) -> Backend:
+    module, _, attribute = place.partition(":")
     try:
-        backend: Backend = entry.load()()
+        backend: Backend = getattr(import_module(module), attribute)()
     except (ImportError, OSError) as reason:
-        raise BackendError(f"backend '{entry.name}' cannot be loaded: {reason}") from reason
+        raise BackendError(f"backend '{name}' cannot be loaded: {reason}") from reason
     return backend

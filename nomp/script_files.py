@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
+from nomp import plugins
 from nomp.config import Settings
 from nomp.diagnostics import register_source
 from nomp.region import INDEPENDENT, Region
@@ -57,7 +57,7 @@ def locate(module: str, source_file: str, settings: Settings) -> Path | str | No
         for file in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
             if file.is_file():
                 return file
-    entries = {entry.name: entry.module for entry in entry_points(group=GROUP)}
+    entries = {name: value.partition(":")[0] for name, value in plugins.registered(GROUP).items()}
     candidates = (f"{PACKAGE}.{module}", entries.get(module), module)
     return next((name for name in candidates if name and _importable(name)), None)
 
@@ -75,7 +75,7 @@ def known(source_file: str, settings: Settings) -> tuple[str, ...]:
     package = importlib.util.find_spec(PACKAGE)
     shipped = [file.stem for place in (package and package.submodule_search_locations) or () for file in
                Path(place).glob("*.py")]  # fmt: skip
-    return tuple(dict.fromkeys([*files, *shipped, *(entry.name for entry in entry_points(group=GROUP))]))
+    return tuple(dict.fromkeys([*files, *shipped, *plugins.registered(GROUP)]))
 
 
 @dataclass(slots=True)

@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 def _hip() -> ModuleType:
     """pyhip's runtime functions.  Raises `BackendError`."""
     try:
+        ctypes.CDLL("libamdhip64.so")  # pyhip looks for it too, but takes long to say that it is not there
         from pyhip import hip
     except ImportError as reason:
         raise BackendError(f"pyhip cannot be imported: {reason}; pip install 'nomp[hip]'") from reason
+    except OSError as reason:
+        raise BackendError(f"no HIP driver: {reason}") from reason
     except Exception as reason:  # pyhip calls the driver while it is imported
         raise BackendError(f"pyhip cannot be imported: {_described(reason)}") from reason
     if hip.hipGetPlatformName() != "amd":

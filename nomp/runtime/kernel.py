@@ -28,18 +28,20 @@ from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import Cell
-from nomp.runtime.elements import Stretch, update
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.plan import Plan
 from nomp.runtime.program import Program, Ready
 from nomp.runtime.replay import Replay, replay
 from nomp.runtime.scalars import Scalars
+from nomp.runtime.spelling import update
 from nomp.runtime.tables import Table
-from nomp.runtime.verify import Trial
 
 if TYPE_CHECKING:
     from nomp.legality import Watch
+    from nomp.runtime.elements import Stretch
+    from nomp.runtime.verify import Trial
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -115,6 +117,8 @@ class Kernel:
 
         Raises also `Unverifiable`, before anything is launched.
         """
+        from nomp.runtime.verify import Trial  # and NumPy, which nothing else needs
+
         plan = self._plan(context, addresses)
         stretches = [*self._mapped(plan, addresses), *self._singles(context, plan, addresses)]
         trial = Trial(self.region, self._scalars.values(*self._scalars.read(addresses)), stretches)
@@ -181,6 +185,8 @@ class Kernel:
 
     def _mapped(self, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """What is mapped of the arrays that the kernel uses, each stretch of it once."""
+        from nomp.runtime.elements import Stretch
+
         places: dict[Entry, dict[str, int]] = {}
         for (position, param), entry in zip(self._arrays, plan.entries, strict=True):
             if entry is not None and (param.reads or param.writes):
@@ -190,6 +196,8 @@ class Kernel:
 
     def _singles(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """The variables and single elements that the kernel writes, and counters."""
+        from nomp.runtime.elements import Stretch
+
         for cell, offset in zip(self._cells, plan.cells, strict=True):
             start, name = addresses[cell.position] + offset, cell.param.name
             buffer, place = cell.mapped(context.memory, start) or (None, 0)

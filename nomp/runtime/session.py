@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from nomp import backend, cache, source_cache
 from nomp.arithmetic import Number
@@ -28,7 +28,10 @@ from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.memory import AddressMap
 from nomp.runtime.replay import Replay
-from nomp.runtime.verify import Trial, Unverifiable
+
+if TYPE_CHECKING:
+    from nomp.runtime.verify import Trial, Unverifiable
+
 
 
 class Replays(Protocol):
@@ -156,6 +159,8 @@ class Session:
 
     def _attempt(self, context: Context, kernel: Kernel, addresses: Sequence[int], has_loop: bool) -> bool:
         """`run`, to be verified if that is possible.  The lock is held until the program calls `confirm`."""
+        from nomp.runtime.verify import Unverifiable  # and NumPy, which nothing else needs
+
         trial = None
         if not self._trials:
             try:
