@@ -142,7 +142,8 @@ def _keep(cache: Cache, subject: Subject, key: _Key, compiled: Compiled) -> None
         return
     helpers = [script_files.imported(script) for script in key.scripts]
     files = {_FILE: text.encode(), f"kernel.{source.dialect}": source.text.encode()}
-    cache.keep(subject, key.with_helpers(helpers), files)
+    # There may be one that was not found because it, or the sets, are damaged.
+    cache.keep(subject, key.with_helpers(helpers), files, replace=True)
     if key.scripts:
         sets = [sorted(names) for names in helpers]
         known = [found for found in _sets(cache, key) if found != sets]

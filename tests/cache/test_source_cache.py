@@ -130,7 +130,10 @@ def test_helpers_of_helpers_and_late_imports_count(project: Project) -> None:
     project.write("pack/__init__.py", "")
     project.write("pack/deep.py", "times = 2\n")
     project.write("late.py", "tag = 'l.0'\n")
-    project.write("rows.py", ROWS.replace("    knl = lp", "    import late\n    knl = lp").replace('"g.0"', '"g.0", inner_tag=late.tag'))
+    project.write(
+        "rows.py",
+        ROWS.replace("    knl = lp", "    import late\n    knl = lp").replace('"g.0"', '"g.0", inner_tag=late.tag'),
+    )
     first, _ = project.compile()
     for name, text in (("pack/deep.py", "times = 5\n"), ("late.py", "tag = None\n")):
         project.write(name, text)
