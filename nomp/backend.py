@@ -183,6 +183,19 @@ class Device(Protocol):
         """Release the device; buffers and kernels become invalid.  May be called twice."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler for devices like *info*, none of which need be there.
+
+    *identity* is what it tells `Stored`; *build* makes of a text what a device's `compile` gets from there.  Raises
+    `BackendError` with the compiler's log.
+    """
+
+    info: DeviceInfo
+    identity: Mapping[str, str]
+    build: Callable[[str], bytes]
+
+
 class Backend(Protocol):
     """A way to reach devices.  Making one and listing its devices must not fail where there is no hardware."""
 
@@ -193,6 +206,9 @@ class Backend(Protocol):
 
     def open(self, platform: int, device: int) -> Device:
         """Open one device.  `NoSuchDevice` for a number out of range, `BackendError` for one that cannot be used."""
+
+    def compiler(self, arch: str) -> Compiler:
+        """A compiler for devices of *arch*.  `BackendError` where there is none, or the architecture is not known."""
 
 
 def registered() -> dict[str, Callable[[], Backend]]:

@@ -67,13 +67,13 @@ def _canonical(data: Any) -> bytes:
 class Entries:
     """The entries of one *folder*, which need not be there yet.
 
-    *owners*: the users, besides root, whose files may be trusted.
+    *owners*: the users, besides root, whose files may be trusted.  *mode* is that of folders which are made.
     """
 
-    def __init__(self, folder: Path, owners: frozenset[int]) -> None:
+    def __init__(self, folder: Path, owners: frozenset[int], mode: int = 0o700) -> None:
         self.folder = folder
         self._root = folder / "v1"
-        self._owners = owners
+        self._owners, self._mode = owners, mode
 
     def refusal(self) -> str | None:
         """Why the folder is not to be read: a kernel from it runs with this user's rights."""
@@ -122,7 +122,8 @@ class Entries:
             text = json.dumps({"digest": sha256(_canonical(meta)).hexdigest(), **meta}, indent=1, sort_keys=True)
             (scratch / _META).write_text(text + "\n", encoding="utf-8")
             target = self._place(digest(inputs))
-            target.parent.mkdir(mode=0o700, exist_ok=True)
+            self._make(target.parent)
+            scratch.chmod(self._mode)
             try:
                 scratch.rename(target)
             except OSError:
@@ -180,8 +181,14 @@ class Entries:
             yield
 
     def _prepare(self) -> None:
-        for folder in (self._root, self._root / "entries", self._root / "new"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (self.folder, self._root, self._root / "entries", self._root / "new"):
+            self._make(folder)
+
+    def _make(self, folder: Path) -> None:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=self._mode)
+            folder.chmod(self._mode)  # whatever the umask is
 
     def _place(self, key: str) -> Path:
         return self._root / "entries" / key[:2] / key

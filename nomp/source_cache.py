@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,7 @@ def compile(
     region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, settings: Settings, cache: Cache
 ) -> Compiled:
     """See `pipeline.compile`, which is called where *cache* has nothing."""
+    device = device if script_files.modules(region, settings) else _without_names(device)
     key = _key(region, device, jit, variant, settings) if cache.is_on else None
     if key is None:
         return _pipeline()(region, device, jit, variant, settings)
@@ -73,6 +74,12 @@ def compile(
         compiled = _pipeline()(region, device, jit, variant, settings)
         _keep(cache, subject, key, compiled)
     return compiled
+
+
+def _without_names(device: DeviceInfo) -> DeviceInfo:
+    """What nomp's own schedules may depend on: so all devices of a make share a source, also those that are not here.
+    """
+    return replace(device, backend="", platform="", name="", vendor="", driver="", global_mem_bytes=0)
 
 
 def _pipeline() -> Compile:

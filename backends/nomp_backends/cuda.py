@@ -17,7 +17,17 @@ from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import TYPE_CODES, BackendError, Bound, DeviceInfo, Stored, address_of, memory_at, require_device
+from nomp.backend import (
+    TYPE_CODES,
+    BackendError,
+    Bound,
+    Compiler,
+    DeviceInfo,
+    Stored,
+    address_of,
+    memory_at,
+    require_device,
+)
 
 _LARGE = 1 << 20
 """Copies of so many bytes go through page-locked memory of ours, piece by piece."""
@@ -265,6 +275,10 @@ def _unstage(address: int, place: int, size: int, stage: Any, done: Any) -> None
     ctypes.memmove(address + place, stage.ctypes.data, size)
 
 
+_MULTIPROCESSORS = {"sm_70": 80, "sm_75": 72, "sm_80": 108, "sm_86": 84, "sm_89": 142, "sm_90": 132, "sm_100": 148}
+"""How many the fastest GPU of an architecture has, for who compiles where there is none."""
+
+
 class CudaBackend:
     """The GPUs that the driver shows, on one platform."""
 
@@ -286,6 +300,16 @@ class CudaBackend:
         info = _info(found)
         nvrtc.require()
         return CudaDevice(found, info)
+
+    def compiler(self, arch: str) -> Compiler:
+        """See `nomp.backend.Backend.compiler`."""
+        from nomp_backends import nvrtc
+
+        if arch not in _MULTIPROCESSORS:
+            raise BackendError(f"unknown architecture '{arch}'; known are {', '.join(_MULTIPROCESSORS)}")
+        words = "cuda", "cuda", "", "", "", "", "gpu", arch
+        info = DeviceInfo(*words, 1024, 49152, 0, _MULTIPROCESSORS[arch], 32, pointer_arithmetic=True)
+        return Compiler(info, nvrtc.identity(arch), partial(nvrtc.compiled, arch=arch))
 
 
 def _info(device: Any) -> DeviceInfo:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from nomp.backend import TYPE_CODES, BackendError, Bound, DeviceInfo, Stored, address_of, require_device
+from nomp.backend import TYPE_CODES, BackendError, Bound, Compiler, DeviceInfo, Stored, address_of, require_device
 from nomp_backends import opencl_driver as cl
 
 POCL = "Portable Computing Language"
@@ -312,6 +312,10 @@ class OpenCLBackend:
         if info.platform == POCL and info.driver.endswith("-generic"):
             _check_processor(opened)
         return opened
+
+    def compiler(self, arch: str) -> Compiler:
+        """See `nomp.backend.Backend.compiler`."""
+        raise BackendError("OpenCL's compilers belong to devices: name none, and the first device that is here is used")
 
 
 def _check_processor(device: OpenCLDevice) -> None:

@@ -216,6 +216,11 @@ class Kernel:
             self._watches[self._programs[key]] = _watch(self.region, source)
         return self._programs[key]
 
+    @property
+    def usual(self) -> Variant:
+        """The variant of launches that are nothing special, for who compiles before there is one."""
+        return Variant(no_wrap=self.needs_ranges, apart=True)
+
     def release(self, context: Context) -> None:
         """Forget what is compiled and free what launches needed; the region can be run again on another device."""
         self._plans.clear()

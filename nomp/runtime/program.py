@@ -60,9 +60,9 @@ class Program:
         sizes += [scratch.size for scratch in source.scratch]
         self.can_rebind = source.schedule is None and not any(_mentions(size, names) for size in sizes)
         try:
-            self._kernels = _compiled(device, source, cache, span)
+            self._kernels = compiled(device, source, cache, span)
         except BackendError as reason:
-            raise _refused(source, device.info.name, reason, span) from reason
+            raise refused(source, device.info.name, reason, span) from reason
 
     def bind(
         self, scalars: Mapping[str, Number], buffers: Mapping[str, Any], offsets: Mapping[str, int]
@@ -115,7 +115,7 @@ class Program:
         self._scratch.clear()
 
 
-def _compiled(device: Device, source: DeviceSource, cache: Cache, span: Span) -> Mapping[str, backend.Kernel]:
+def compiled(device: Device, source: DeviceSource, cache: Cache, span: Span) -> Mapping[str, backend.Kernel]:
     """The kernels of *source*, by way of *cache*.  Raises `BackendError`."""
     types = {value.name: value.dtype for value in source.values}
     signatures = {
@@ -125,7 +125,7 @@ def _compiled(device: Device, source: DeviceSource, cache: Cache, span: Span) ->
     blocks = {launch.entry: block for launch in source.launches if (block := _constant(launch.block)) is not None}
     if not cache.is_on:
         return device.compile(source.text, signatures)
-    stored = _Stored(source, cache, span)
+    stored = Kept(source, cache, span)
     try:
         return device.compile(source.text, signatures, stored, blocks)
     except BackendError as reason:
@@ -134,7 +134,7 @@ def _compiled(device: Device, source: DeviceSource, cache: Cache, span: Span) ->
         return device.compile(source.text, signatures, stored, blocks)
 
 
-class _Stored:
+class Kept:
     """See `backend.Stored`: by way of *cache*, for the compiler's work on *source*."""
 
     def __init__(self, source: DeviceSource, cache: Cache, span: Span) -> None:
@@ -143,6 +143,7 @@ class _Stored:
         self._kept: dict[str, Any] | None = None
 
     def __call__(self, compiler: Mapping[str, str], build: Callable[[], bytes]) -> bytes:
+        """What *compiler* makes of the source, by calling *build* or from the cache."""
         self._kept = inputs = {"kind": "binary", "source": self._text, **compiler}
 
         def make() -> dict[str, bytes]:
@@ -181,7 +182,8 @@ def _evaluate(value: Value, scalars: Mapping[str, Number], offsets: Mapping[str,
     return convert(evaluate(value.expr, scalars), value.dtype)
 
 
-def _refused(source: DeviceSource, device: str, reason: BackendError, span: Span) -> NompError:
+def refused(source: DeviceSource, device: str, reason: BackendError, span: Span) -> NompError:
+    """N521: the compiler of *device* refuses *source*, which belongs to what stands at *span*."""
     message = f"the compiler of '{device}' refuses kernel '{source.name}': {reason}"
     step = "if a script gives instructions in the device's language, see whether they fit; else this is a fault of nomp"
     notes = (Note(f"the compiler says\n{reason.log.strip()}"), Note(f"the source is\n{_numbered(source.text)}"))

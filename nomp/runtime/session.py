@@ -126,7 +126,7 @@ class Session:
             kernel = Kernel(region)
             context = self._started(kernel.span)
             if eager and not region.clauses.jit:  # which values these have, only a launch tells
-                kernel.compile(context, {}, Variant(no_wrap=kernel.needs_ranges, apart=True))
+                kernel.compile(context, {}, kernel.usual)
             self._kernels.append(kernel)
             return len(self._kernels) - 1
 

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from commands import NOMP_CC, succeed
+from commands import NOMP_CC, run, succeed
 
 from nomp.cache_entries import Entries
 
@@ -188,6 +188,44 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("limits") / "limits"
     succeed(*NOMP_CC, "-O1", "-Wall", "-Werror", PROGRAMS / "limits.c", "-o", program)
     return program
+
+
+def test_what_is_built_with_the_program_needs_no_compiler(program: Program) -> None:
+    words = (*NOMP_CC, "-O1", "-c", "two.c"), (*NOMP_CC, "--prebuild", "opencl", "two.o", "-o", "two")
+    for command in words:
+        assert succeed(*command, cwd=program.folder).stderr == ""
+    assert outcomes(program.run()) == HITS
+    assert list(Entries(program.cache, frozenset())) == []
+    succeed(*NOMP_CC, "-O1", "two.c", "-o", "two", cwd=program.folder)  # the folder stays: the kernels are the same
+    assert outcomes(program.run()) == HITS
+    (program.folder / "widths.py").write_text("times = 5\n")
+    said = program.run()
+    assert outcomes(said) == {"miss: source": 1, "miss: binary": 1, "hit: source": 1, "hit: binary": 1}
+
+
+def test_everybody_may_read_what_is_built_with_a_program(program: Program) -> None:
+    succeed(*NOMP_CC, "--prebuild=opencl", "two.c", "-o", "two", cwd=program.folder)
+    paths = [program.folder / "two.nomp", *(program.folder / "two.nomp").rglob("*")]
+    assert {path.stat().st_mode & 0o777 for path in paths if path.is_dir()} == {0o755}
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in paths if path.is_file())
+
+
+def test_a_gpu_need_not_be_there_to_compile_for_it(program: Program) -> None:
+    succeed(*NOMP_CC, "--prebuild=cuda:sm_90", "two.c", "-o", "two", cwd=program.folder)
+    entries = list(Entries(program.folder / "two.nomp", frozenset({os.geteuid()})))
+    binaries = [entry.folder / "binary" for entry in entries if entry.words["kind"] == "binary"]
+    assert len(binaries) == 2 and all(file.read_bytes().startswith(b"\x7fELF") for file in binaries)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("abacus", "--prebuild: there is no backend 'abacus' [N502]"),
+     ("cuda:sm_1", "compiling for cuda:sm_1 failed: unknown architecture 'sm_1'; known are sm_70"),
+     ("opencl:x", "compiling for opencl:x failed: OpenCL's compilers belong to devices")],
+)  # fmt: skip
+def test_targets_that_cannot_be_built_for(program: Program, target: str, message: str) -> None:
+    done = run(*NOMP_CC, f"--prebuild={target}", "two.c", "-o", "two", cwd=program.folder)
+    assert done.returncode == 1 and message in done.stderr
 
 
 def limits(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
