@@ -74,9 +74,9 @@ class Native(Protocol):
     """The C functions of a device's driver, and their handles, with which a launch is repeated without Python.
 
     *context* is 0 for OpenCL, whose *queue* and *functions* (addresses, by what they do) are clEnqueueNDRangeKernel
-    (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read).  CUDA has a context and
-    a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent, cuCtxPopCurrent,
-    cuStreamSynchronize (enter, leave, wait); HIP's functions of these forms will do.
+    (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read), and clFinish (wait).
+    CUDA has a context and a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent,
+    cuCtxPopCurrent, cuStreamSynchronize (enter, leave, wait); HIP's functions of these forms will do.
     """
 
     queue: int

@@ -58,7 +58,7 @@ def compile(
     region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, settings: Settings, cache: Cache
 ) -> Compiled:
     """See `pipeline.compile`, which is called where *cache* has nothing."""
-    device = device if script_files.modules(region, settings) else _without_names(device)
+    device = _seen(device, bool(script_files.modules(region, settings)))
     key = _key(region, device, jit, variant, settings) if cache.is_on else None
     if key is None:
         return _pipeline()(region, device, jit, variant, settings)
@@ -76,10 +76,13 @@ def compile(
     return compiled
 
 
-def _without_names(device: DeviceInfo) -> DeviceInfo:
-    """What nomp's own schedules may depend on: so all devices of a make share a source, also those that are not here.
+def _seen(device: DeviceInfo, scripted: bool) -> DeviceInfo:
+    """What scripts can see of *device*; without them, what all devices of its make share, also those not here.
+
+    The memory of a PoCL device is what was free on the host when the program started.
     """
-    return replace(device, backend="", platform="", name="", vendor="", driver="", global_mem_bytes=0)
+    device = replace(device, platform="", global_mem_bytes=0)
+    return device if scripted else replace(device, backend="", name="", vendor="", driver="")
 
 
 def _pipeline() -> Compile:

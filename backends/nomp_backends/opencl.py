@@ -52,6 +52,7 @@ class OpenCLKernel:
         self._packers = [struct.Struct(f"={TYPE_CODES[dtype]}") if dtype else None for dtype in signature]
         self._is_new = True
         self._set: Sequence[Any] | None = None
+        self._shape: tuple[Any, ...] = None, None, None, None
         driver = cl.library()
         self._set_argument, self._launch, self._release = (
             driver.clSetKernelArg, driver.clEnqueueNDRangeKernel, driver.clReleaseKernel)
@@ -66,8 +67,11 @@ class OpenCLKernel:
         """See `nomp.backend.Kernel.launch`."""
         if arguments is not self._set:
             self._set_all(arguments)
-        items = cl.sizes([groups * size for groups, size in zip(grid, block, strict=True)])
-        status = self._launch(self._queue, self.handle, len(grid), None, items, cl.sizes(block), 0, None, None)
+        if grid is not self._shape[0] or block is not self._shape[1]:
+            total = cl.sizes([groups * size for groups, size in zip(grid, block, strict=True)])
+            self._shape = tuple(grid), tuple(block), total, cl.sizes(block)
+        _, _, total, items = self._shape
+        status = self._launch(self._queue, self.handle, len(grid), None, total, items, 0, None, None)
         if status:
             cl.check(status, f"{self._name} in {tuple(grid)} groups of {tuple(block)}", "clEnqueueNDRangeKernel")
         if self._is_new:  # PoCL compiles now, in a thread of its own, which an exit would pull the compiler from
@@ -98,7 +102,7 @@ class OpenCLNative:
         self.queue = queue
         self.context = 0
         names = {"launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
-                 "read": "clEnqueueReadBuffer"}  # fmt: skip
+                 "read": "clEnqueueReadBuffer", "wait": "clFinish"}  # fmt: skip
         self.functions = {does: address_of(cl.library(), name) for does, name in names.items()}
 
     def handle(self, buffer: int) -> int:

@@ -28,7 +28,7 @@ from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import Cell
-from nomp.runtime.failure import driver_errors
+from nomp.runtime.failure import driver_error, driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.plan import Plan
 from nomp.runtime.program import Program, Ready
@@ -145,8 +145,14 @@ class Kernel:
         return plan
 
     def _carry_out(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
-        with driver_errors(self._launching, self.span):
-            self._launch(context, plan, addresses)
+        try:  # this is what each launch from Python goes through
+            if self._cells or plan.tables:
+                self._launch(context, plan, addresses)
+            else:
+                for launch in plan.launches:
+                    launch.enqueue()
+        except BackendError as reason:
+            raise driver_error(self._launching, reason, self.span) from reason
         for position, value in plan.counters:
             ctypes.memmove(addresses[position], value, len(value))
 

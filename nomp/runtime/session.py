@@ -40,6 +40,9 @@ class Replays(Protocol):
     def start(self, native: Native) -> None:
         """The device's driver is *native*."""
 
+    def stop(self) -> None:
+        """It is about to be closed."""
+
     def keep(self, kernel: int, replay: Replay) -> None:
         """From now on *kernel* may be launched by *replay*."""
 
@@ -204,7 +207,8 @@ class Session:
         """Wait, then release everything; `init` may follow.  N602 before init."""
         with self.lock:
             context = self._started()
-            self._forget()
+            if self.replays:
+                self.replays.stop()
             self._context, self._keeps = None, False
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
                 steps.callback(context.device.close)

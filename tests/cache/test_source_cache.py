@@ -171,6 +171,15 @@ def test_the_device_and_all_else_is_in_the_key(project: Project, other: dict[str
     assert project.compiled == 2
 
 
+def test_what_neither_scripts_nor_schedules_see_is_not_in_the_key(project: Project) -> None:
+    plain = replace(project.region(), clauses=replace(project.region().clauses, transforms=()))
+    for region, others in ((project.region(), {}), (plain, {"name": "another", "driver": "2", "vendor": "w"})):
+        before = project.compiled
+        project.compile(region)
+        project.compile(region, device=replace(CPU, global_mem_bytes=1 << 40, platform="q", **others))
+        assert project.compiled == before + 1
+
+
 def test_zeros_of_two_signs_are_two_values(project: Project) -> None:
     region = project.region()
     region = replace(region, clauses=replace(region.clauses, jit=("a",)))
