@@ -140,3 +140,14 @@ def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     for useless in ("", "relative"):
         monkeypatch.setenv("XDG_CACHE_HOME", useless)
         assert cache.folder_of(Settings()) == tmp_path / ".cache" / "nomp"
+
+
+def test_text_of_a_folder_that_others_may_write_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Callable[[str, str], None]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("open").mkdir()
+    Path("open").chmod(0o777)
+    bench = Bench(Path("open"))
+    assert bench.obtain() == b"made" and not bench.cache.is_on
+    golden("cache/N532.txt", "\n".join(found.render() for found in bench.said))
