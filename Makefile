@@ -1,6 +1,7 @@
 # make demo   build and install nomp here, compile an example with it, run it, compare it with gcc's own build
 # make test   all tests          make quick   all but the slow ones
 # make fuzz N=500 SEED=0   random programs against gcc; failures end up in build/fuzz
+# make bench-runtime   time launches, and the start of programs
 # make bench-cpu   time kernels against gcc and OpenMP; BENCH_ARGS='--kernel gemm --size medium'
 # make check  ruff, mypy, import-linter          make clean   remove what was built here
 PYTHON ?= python3
@@ -13,7 +14,7 @@ DEMO = $(wildcard examples/02_spectral_cg/*.c)
 # What an installation is made from; the Python files are used in place.
 BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
 
-.PHONY: demo test quick check fuzz bench-cpu clean needs needs-tests
+.PHONY: demo test quick check fuzz bench-cpu bench-runtime clean needs needs-tests
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed
@@ -40,6 +41,9 @@ fuzz: $(VENV)/.developer
 
 bench-cpu: $(VENV)/.installed
 	$(BIN)/python benchmarks/cpu.py $(BENCH_ARGS)
+
+bench-runtime: $(VENV)/.installed
+	$(BIN)/python benchmarks/runtime.py $(BENCH_ARGS)
 
 $(VENV)/.installed: $(BUILD) | needs
 	$(PYTHON) -m venv $(VENV)

@@ -13,10 +13,10 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from nomp import plugins
 
 GROUP = "nomp.backends"
 
@@ -74,9 +74,9 @@ class Native(Protocol):
     """The C functions of a device's driver, and their handles, with which a launch is repeated without Python.
 
     *context* is 0 for OpenCL, whose *queue* and *functions* (addresses, by what they do) are clEnqueueNDRangeKernel
-    (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read).  CUDA has a context and
-    a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent, cuCtxPopCurrent,
-    cuStreamSynchronize (enter, leave, wait); HIP's functions of these forms will do.
+    (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read), and clFinish (wait).
+    CUDA has a context and a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent,
+    cuCtxPopCurrent, cuStreamSynchronize (enter, leave, wait); HIP's functions of these forms will do.
     """
 
     queue: int
@@ -125,6 +125,11 @@ def address_of(library: ctypes.CDLL, name: str) -> int:
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
+Stored = Callable[[Mapping[str, str], Callable[[], bytes]], bytes]
+"""Gives what a compiler makes of a text, from where it is kept or by calling the second argument, which compiles.  The
+first one is all that decides, besides the text, on what comes out: versions, options, the architecture."""
+
+
 class Kernel(Protocol):
     """An entry point of a compiled program."""
 
@@ -142,9 +147,15 @@ class Device(Protocol):
 
     info: DeviceInfo
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> Mapping[str, Kernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> Mapping[str, Kernel]:  # fmt: skip
         """Compile *text*; *signatures* gives, for each entry point, the type of each argument (None for a buffer).
-        `BackendError` with the compiler's log if it refuses."""
+
+        With *stored* the compiler runs only if that calls for it.  *blocks* are the items of a group of those entry
+        points for which they never change: compilers that make code for one size can do so at once.
+        `BackendError` with the compiler's log if it refuses, or if the driver refuses what was stored."""
 
     def alloc(self, nbytes: int) -> Any:
         """A buffer of at least *nbytes* (> 0) bytes, its contents undefined.  Where `DeviceInfo.pointer_arithmetic`
@@ -175,6 +186,19 @@ class Device(Protocol):
         """Release the device; buffers and kernels become invalid.  May be called twice."""
 
 
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A compiler for devices like *info*, none of which need be there.
+
+    *identity* is what it tells `Stored`; *build* makes of a text what a device's `compile` gets from there.  Raises
+    `BackendError` with the compiler's log.
+    """
+
+    info: DeviceInfo
+    identity: Mapping[str, str]
+    build: Callable[[str], bytes]
+
+
 class Backend(Protocol):
     """A way to reach devices.  Making one and listing its devices must not fail where there is no hardware."""
 
@@ -186,18 +210,19 @@ class Backend(Protocol):
     def open(self, platform: int, device: int) -> Device:
         """Open one device.  `NoSuchDevice` for a number out of range, `BackendError` for one that cannot be used."""
 
+    def compiler(self, arch: str) -> Compiler:
+        """A compiler for devices of *arch*.  `BackendError` where there is none, or the architecture is not known."""
+
 
 def registered() -> dict[str, Callable[[], Backend]]:
     """The installed backends by name, not yet made (a backend's module is imported when it is made)."""
-    from importlib.metadata import entry_points  # the compiler driver, which needs no backend, starts without it
-
-    found = entry_points(group=GROUP)
-    return {entry.name: partial(_make, entry) for entry in found}
+    return {name: partial(_make, name, place) for name, place in plugins.registered(GROUP).items()}
 
 
-def _make(entry: EntryPoint) -> Backend:
+def _make(name: str, place: str) -> Backend:
+    module, _, attribute = place.partition(":")
     try:
-        backend: Backend = entry.load()()
+        backend: Backend = getattr(import_module(module), attribute)()
     except (ImportError, OSError) as reason:
-        raise BackendError(f"backend '{entry.name}' cannot be loaded: {reason}") from reason
+        raise BackendError(f"backend '{name}' cannot be loaded: {reason}") from reason
     return backend

@@ -106,8 +106,14 @@ class Settings:
         default="error",
         metadata=_row(LEGALITY, "what is done about schedules that are wrong or unproven (N403 to N405)", "error"),
     )
+    cache: bool = field(
+        default=True, metadata=_row(SWITCH, "keep kernels, and use those that were kept (docs/cache.md)", "1")
+    )
     cache_dir: Path | None = field(
-        default=None, metadata=_row(FOLDER, "for the kernel cache; accepted and not used yet", "none")
+        default=None, metadata=_row(FOLDER, "where they are kept", "`$XDG_CACHE_HOME/nomp`, `~/.cache/nomp`")
+    )
+    cache_size: int = field(
+        default=1024, metadata=_row(NUMBER, "megabytes that are kept, or a bit more; 0: no limit", "1024")
     )
     verify: bool = field(
         default=False,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from nomp.region import (
@@ -58,7 +59,7 @@ def loads(text: str) -> Region:
 
 
 def encode(node: Any) -> Any:
-    """*node* (a node, a tuple of nodes or a plain value) as JSON data."""
+    """*node* (a node, a tuple, frozenset or mapping of nodes, or a plain value) as JSON data."""
     if isinstance(node, Place):
         return {"@": "Place", "a": list(node)}
     if dataclasses.is_dataclass(node):
@@ -68,19 +69,23 @@ def encode(node: Any) -> Any:
         return {"@": type(node).__name__, "a": [encode(getattr(node, f.name)) for f in fields]}
     if isinstance(node, tuple):
         return [encode(item) for item in node]
+    if isinstance(node, frozenset):
+        return {"@": "frozenset", "a": [[encode(item) for item in sorted(node)]]}
+    if isinstance(node, Mapping):
+        return {"@": "dict", "a": [[[encode(key), encode(value)] for key, value in node.items()]]}
     return node
 
 
-def decode(data: Any) -> Any:
-    """What `encode` made *data* of."""
+def decode(data: Any, nodes: Mapping[str, Any] | None = None) -> Any:
+    """What `encode` made *data* of; *nodes* are the classes, by name, if they are not a region's."""
     if isinstance(data, dict):
-        return _NODES[data["@"]](*[decode(item) for item in data["a"]])
+        return (nodes or NODES)[data["@"]](*[decode(item, nodes) for item in data["a"]])
     if isinstance(data, list):
-        return tuple(decode(item) for item in data)
+        return tuple(decode(item, nodes) for item in data)
     return data
 
 
-_NODES: dict[str, Any] = {
+NODES: dict[str, Any] = {
     node.__name__: node
     for node in (
         Place, Const, Var, Load, Unary, Binary, Cast, Select, Call, Assign, Declare, If, For, While, Case, Switch,

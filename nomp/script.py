@@ -34,8 +34,8 @@ from nomp.diagnostics import (
     register_source,
     source_line,
 )
-from nomp.region import INDEPENDENT, NOWHERE, Region
-from nomp.script_files import folders, known, load, locate, owns, source_of
+from nomp.region import NOWHERE, Region
+from nomp.script_files import folders, known, load, locate, modules, owns, source_of, words
 
 Version = tuple[Span, Any]
 """A kernel with the line of a script that made it."""
@@ -73,12 +73,12 @@ def missing(region: Region, settings: Settings) -> tuple[Diagnostic, ...]:
 
 def wanted(region: Region, settings: Settings) -> bool:
     """Whether there is a script to run for *region*."""
-    return any(True for _ in _calls(region, settings))
+    return bool(modules(region, settings))
 
 
 def unused(region: Region) -> tuple[Diagnostic, ...]:
     """A remark (N308), if *region*, for which no script runs, has annotations for scripts."""
-    return (_unused(region),) if _words(region) else ()
+    return (_unused(region),) if words(region) else ()
 
 
 def apply(
@@ -97,14 +97,9 @@ def apply(
     return kernel, tuple(warnings), tuple(versions)
 
 
-def _words(region: Region) -> list[tuple[str, str]]:
-    """The annotations that are for scripts."""
-    return [(key, value) for key, value in region.clauses.annotations if key != INDEPENDENT]
-
-
 def _calls(region: Region, settings: Settings) -> Iterator[Call]:
     if settings.annotations_script:
-        for key, value in _words(region):
+        for key, value in words(region):
             yield Call(settings.annotations_script, "annotate", region.span(NOWHERE), ({key: value},), {}, "remark")
     for script in region.clauses.transforms:
         yield Call(script.module, script.function, region.span(script.place), (), dict(script.arguments))

@@ -18,15 +18,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
+from nomp import plugins
 from nomp.config import Settings
 from nomp.diagnostics import register_source
+from nomp.region import INDEPENDENT, Region
 
 GROUP = "nomp.transforms"
 PACKAGE = "nomp_transforms"
+
+
+def modules(region: Region, settings: Settings) -> tuple[str, ...]:
+    """The modules of the scripts to run for *region*: the annotations', if it has some, then the transforms'."""
+    annotated = settings.annotations_script and words(region)
+    return (*((settings.annotations_script,) if annotated else ()), *(s.module for s in region.clauses.transforms))
+
+
+def words(region: Region) -> list[tuple[str, str]]:
+    """The annotations that are for scripts."""
+    return [(key, value) for key, value in region.clauses.annotations if key != INDEPENDENT]
 
 
 def folders(source_file: str, settings: Settings) -> tuple[Path, ...]:
@@ -45,7 +57,7 @@ def locate(module: str, source_file: str, settings: Settings) -> Path | str | No
         for file in (base.with_name(f"{base.name}.py"), base / "__init__.py"):
             if file.is_file():
                 return file
-    entries = {entry.name: entry.module for entry in entry_points(group=GROUP)}
+    entries = {name: value.partition(":")[0] for name, value in plugins.registered(GROUP).items()}
     candidates = (f"{PACKAGE}.{module}", entries.get(module), module)
     return next((name for name in candidates if name and _importable(name)), None)
 
@@ -63,7 +75,7 @@ def known(source_file: str, settings: Settings) -> tuple[str, ...]:
     package = importlib.util.find_spec(PACKAGE)
     shipped = [file.stem for place in (package and package.submodule_search_locations) or () for file in
                Path(place).glob("*.py")]  # fmt: skip
-    return tuple(dict.fromkeys([*files, *shipped, *(entry.name for entry in entry_points(group=GROUP))]))
+    return tuple(dict.fromkeys([*files, *shipped, *plugins.registered(GROUP)]))
 
 
 @dataclass(slots=True)
@@ -122,7 +134,9 @@ _loaded: dict[Path, Script] = {}
 def load(place: Path | str) -> Script:
     """The script at *place* (what `locate` gave).  Raises whatever its code raises, SyntaxError included."""
     if isinstance(place, str):
-        return Script(importlib.import_module(place))
+        script = Script(importlib.import_module(place))
+        imported(place)
+        return script
     if place in _loaded and _loaded[place].unchanged():
         return _loaded[place]
     _loaded.pop(place, None)
@@ -140,11 +154,41 @@ def _load_file(file: Path) -> Script:
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    script = Script(module, file.parent.parent if package else file.parent, digests={file: sha256(text).digest()})
+    script = Script(module, root(file), digests={file: sha256(text).digest()})
     sys.modules[name] = module  # dataclasses and pickle look a class's module up by its name
     with script.importable():
         exec(compile(text, str(file), "exec"), module.__dict__)
     return script
+
+
+def root(place: Path | str) -> Path | None:
+    """The folder that the script at *place* imports its own helpers from; None for one that is in no file."""
+    if isinstance(place, Path):
+        return place.parent.parent if place.name == "__init__.py" else place.parent
+    top = source_of(place.partition(".")[0])
+    return top and (top.parent.parent if top.name == "__init__.py" else top.parent)
+
+
+_as_imported: dict[Path, bytes] = {}
+"""Digests of installed modules: of what was in the file when it was imported, for they are not imported again."""
+
+
+def imported(place: Path | str) -> dict[str, str]:
+    """The files below its `root` that the script at *place* has been made of so far, with their digests.
+
+    Of an installed script these are all modules of its package.
+    """
+    folder = root(place)
+    if isinstance(place, Path):
+        digests = _loaded[place].digests if place in _loaded else {}
+    else:
+        top = place.partition(".")[0]
+        names = [name for name in sys.modules if name == top or name.startswith(f"{top}.")]
+        origins = (getattr(sys.modules[name], "__file__", None) for name in names)
+        files = [Path(origin) for origin in origins if origin and origin.endswith(".py")]
+        digests = {file: _as_imported.setdefault(file, _digest(file)) for file in files}
+    return {file.relative_to(folder).as_posix(): found.hex() for file, found in digests.items()
+            if folder and file.is_relative_to(folder)}  # fmt: skip
 
 
 def source_of(place: Path | str) -> Path | None:

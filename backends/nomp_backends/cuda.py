@@ -13,11 +13,21 @@ import ctypes
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
-from nomp.backend import TYPE_CODES, BackendError, Bound, DeviceInfo, address_of, memory_at, require_device
+from nomp.backend import (
+    TYPE_CODES,
+    BackendError,
+    Bound,
+    Compiler,
+    DeviceInfo,
+    Stored,
+    address_of,
+    memory_at,
+    require_device,
+)
 
 _LARGE = 1 << 20
 """Copies of so many bytes go through page-locked memory of ours, piece by piece."""
@@ -152,11 +162,16 @@ class CudaDevice:
             finally:
                 self._context.pop()
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, CudaKernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> dict[str, CudaKernel]:  # fmt: skip
         """See `nomp.backend.Device.compile`."""
         from nomp_backends import nvrtc  # not before there is something to compile
 
-        cubin = nvrtc.compiled(text, self.info.arch)
+        arch = self.info.arch
+        build = partial(nvrtc.compiled, text, arch)
+        cubin = stored(nvrtc.identity(arch), build) if stored else build()
         with self.current("loading the kernels"):
             module = _pycuda().module_from_buffer(cubin)
             self._modules.append(module)
@@ -267,6 +282,10 @@ def _unstage(address: int, place: int, size: int, stage: Any, done: Any) -> None
     ctypes.memmove(address + place, stage.ctypes.data, size)
 
 
+_MULTIPROCESSORS = {"sm_70": 80, "sm_75": 72, "sm_80": 108, "sm_86": 84, "sm_89": 142, "sm_90": 132, "sm_100": 148}
+"""How many the fastest GPU of an architecture has, for who compiles where there is none."""
+
+
 class CudaBackend:
     """The GPUs that the driver shows, on one platform."""
 
@@ -288,6 +307,16 @@ class CudaBackend:
         info = _info(found)
         nvrtc.require()
         return CudaDevice(found, info)
+
+    def compiler(self, arch: str) -> Compiler:
+        """See `nomp.backend.Backend.compiler`."""
+        from nomp_backends import nvrtc
+
+        if arch not in _MULTIPROCESSORS:
+            raise BackendError(f"unknown architecture '{arch}'; known are {', '.join(_MULTIPROCESSORS)}")
+        words = "cuda", "cuda", "", "", "", "", "gpu", arch
+        info = DeviceInfo(*words, 1024, 49152, 0, _MULTIPROCESSORS[arch], 32, pointer_arithmetic=True)
+        return Compiler(info, nvrtc.identity(arch), partial(nvrtc.compiled, arch=arch))
 
 
 def _info(device: Any) -> DeviceInfo:

@@ -14,11 +14,11 @@ import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from nomp.backend import TYPE_CODES, BackendError, DeviceInfo, require_device
+from nomp.backend import TYPE_CODES, BackendError, Compiler, DeviceInfo, Stored, require_device
 
 if TYPE_CHECKING:
     from nomp_backends import code_object
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 def _hip() -> ModuleType:
     """pyhip's runtime functions.  Raises `BackendError`."""
     try:
+        ctypes.CDLL("libamdhip64.so")  # pyhip looks for it too, but takes long to say that it is not there
         from pyhip import hip
     except ImportError as reason:
         raise BackendError(f"pyhip cannot be imported: {reason}; pip install 'nomp[hip]'") from reason
+    except OSError as reason:
+        raise BackendError(f"no HIP driver: {reason}") from reason
     except Exception as reason:  # pyhip calls the driver while it is imported
         raise BackendError(f"pyhip cannot be imported: {_described(reason)}") from reason
     if hip.hipGetPlatformName() != "amd":
@@ -122,11 +125,16 @@ class HipDevice:
             finally:
                 hip.hipSetDevice(before)
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, HipKernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> dict[str, HipKernel]:  # fmt: skip
         """See `nomp.backend.Device.compile`."""
         from nomp_backends import code_object, hiprtc  # not before there is something to compile
 
-        code = hiprtc.compiled(text, self.info.arch)
+        arch = self.info.arch
+        build = partial(hiprtc.compiled, text, arch)
+        code = stored(hiprtc.identity(arch, self.info.driver), build) if stored else build()
         kernels = code_object.kernels(code)
         for name in signatures:
             if name not in kernels:
@@ -198,6 +206,10 @@ class HipDevice:
                 _hip().hipModuleUnload(self._modules.pop()[0])
 
 
+_COMPUTE_UNITS = {"gfx906": 60, "gfx908": 120, "gfx90a": 110, "gfx942": 304}
+"""How many the fastest GPU of an architecture has, for who compiles where there is none."""
+
+
 class HipBackend:
     """The GPUs that the driver shows, on one platform."""
 
@@ -212,6 +224,16 @@ class HipBackend:
         require_device(platform, device, [_count()])
         return HipDevice(device, _info(device))
 
+    def compiler(self, arch: str) -> Compiler:
+        """See `nomp.backend.Backend.compiler`."""
+        from nomp_backends import hiprtc
+
+        if arch not in _COMPUTE_UNITS:
+            raise BackendError(f"unknown architecture '{arch}'; known are {', '.join(_COMPUTE_UNITS)}")
+        words = "hip", "hip", "", "", "", "", "gpu", arch
+        info = DeviceInfo(*words, 1024, 65536, 0, _COMPUTE_UNITS[arch], 64, pointer_arithmetic=True)
+        return Compiler(info, hiprtc.identity(arch, _version()), partial(hiprtc.compiled, arch=arch))
+
 
 def _count() -> int:
     """How many GPUs there are, at least one."""
@@ -219,11 +241,18 @@ def _count() -> int:
         return int(_hip().hipGetDeviceCount())
 
 
+def _version() -> str:
+    """That of HIP, which needs no GPU."""
+    with _errors("asking HIP for its version"):
+        version = int(_hip().hipRuntimeGetVersion())
+    return f"HIP {version // 10_000_000}.{version // 100_000 % 100}.{version % 100_000}"
+
+
 def _info(number: int) -> DeviceInfo:
     """pyhip's structure is that of HIP 5, which later releases still fill under this name."""
     hip = _hip()
     with _errors(f"looking at device {number}"):
-        properties, version = hip.hipGetDeviceProperties(number), hip.hipRuntimeGetVersion()
+        properties = hip.hipGetDeviceProperties(number)
     arch = properties.gcnArchName.split(":")[0]  # gfx90a:sramecc+:xnack- runs what is compiled for gfx90a
     return DeviceInfo(
         backend="hip",
@@ -231,7 +260,7 @@ def _info(number: int) -> DeviceInfo:
         platform="AMD HIP",
         name=properties.name or arch,  # some boards have no name
         vendor="Advanced Micro Devices, Inc.",
-        driver=f"HIP {version // 10_000_000}.{version // 100_000 % 100}.{version % 100_000}",
+        driver=_version(),
         type="gpu",
         arch=arch,
         max_threads_per_block=properties.maxThreadsPerBlock,

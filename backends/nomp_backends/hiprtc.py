@@ -26,6 +26,11 @@ _REFUSED = 3
 """The exit status when standard output has the reason, and below it hiprtc's log."""
 
 
+def identity(arch: str, driver: str) -> dict[str, str]:
+    """All that decides, besides the text, on what `compiled` makes; *driver* is HIP's version, and hiprtc's."""
+    return {"compiler": driver, "options": " ".join(_OPTIONS), "arch": arch}
+
+
 def compiled(text: str, arch: str, options: Sequence[str] = ()) -> bytes:
     """The code object of *text* for *arch*.  Raises `BackendError` with hiprtc's log."""
     # -P: with -m alone, modules in the folder where the user happens to be would go before the standard library's.

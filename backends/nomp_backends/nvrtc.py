@@ -66,6 +66,26 @@ def require() -> None:
         library()
 
 
+def identity(arch: str) -> dict[str, str]:
+    """All that decides, besides the text, on what `compiled` makes.  Loads no compiler where a package has one."""
+    file = Path(next(_names(), ""))
+    compiler = f"{file.name} of {file.stat().st_size} bytes" if file.is_absolute() else _asked()
+    return {"compiler": compiler, "options": " ".join(_OPTIONS), "arch": arch}
+
+
+def _asked() -> str:
+    """The version that NVRTC, or else nvcc, gives when it is asked."""
+    try:
+        nvrtc = library()
+    except BackendError:
+        if nvcc := shutil.which("nvcc"):
+            return subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        raise
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    _check(nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "asking NVRTC for its version")
+    return f"NVRTC {major.value}.{minor.value}"
+
+
 def compiled(text: str, arch: str) -> bytes:
     """The cubin of *text* for *arch*.  Raises `BackendError` with the compiler's log."""
     try:

@@ -1,8 +1,8 @@
-"""The OpenCL backend: any OpenCL platform by pyopencl; PoCL makes a device of the host's CPU.
+"""The OpenCL backend: any OpenCL platform; PoCL makes a device of the host's CPU.
 
 In: OpenCL C text and host addresses.  Out: launches on one in-order queue.  `runtime.session` opens a device,
-`runtime.kernel` launches on it.  pyopencl is imported when the backend is made, so that a missing driver is an answer
-and no crash.
+`runtime.kernel` launches on it.  The driver is loaded when devices are asked for, so that a missing one is an answer
+and no crash.  Handles and buffers are the driver's, as integers.
 """
 
 from __future__ import annotations
@@ -10,108 +10,111 @@ from __future__ import annotations
 import ctypes
 import os
 import platform as host
-import re
 import shutil
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
-from types import ModuleType
 from typing import Any
 
-from nomp.backend import BackendError, Bound, DeviceInfo, address_of, memory_at, require_device
+from nomp.backend import TYPE_CODES, BackendError, Bound, Compiler, DeviceInfo, Stored, address_of, require_device
+from nomp_backends import opencl_driver as cl
 
 POCL = "Portable Computing Language"
 _PIECE = 2**30
 """How many bytes are filled at a time."""
 
+# Numbers of OpenCL's header.
+_ALL_DEVICES = 0xFFFFFFFF
+_TYPES = {1 << 1: "cpu", 1 << 2: "gpu", 1 << 3: "accelerator"}
+_READ_WRITE = 1
+_NAME, _VENDOR, _DRIVER_VERSION, _VERSION, _PLATFORM = 0x102B, 0x102C, 0x102D, 0x102F, 0x1031
+_TYPE, _COMPUTE_UNITS, _GROUP_SIZE = 0x1000, 0x1002, 0x1004
+_FP32, _GLOBAL_MEMORY, _LOCAL_MEMORY = 0x101B, 0x101F, 0x1023
+_EXACT_DIVISION = 1 << 7
+_PLATFORM_VERSION, _PLATFORM_NAME = 0x0901, 0x0902
+_BINARY_SIZES, _BINARIES, _BUILD_LOG, _KERNEL_ARGUMENTS = 0x1165, 0x1166, 0x1183, 0x1191
+_MAJOR_NV, _MINOR_NV, _WARP_NV, _WAVEFRONT_AMD, _GROUP_MULTIPLE = 0x4000, 0x4001, 0x4003, 0x4043, 0x1067
 
-@cache
-def _pyopencl() -> ModuleType:
-    """pyopencl without its disk caches: the home folder is not ours to fill."""
-    os.environ.setdefault("POCL_SIGFPE_HANDLER", "0")  # PoCL's would hide the program's own divisions by zero
-    before = os.environ.get("PYOPENCL_NO_CACHE")
-    os.environ["PYOPENCL_NO_CACHE"] = "1"
-    try:
-        import pyopencl
-    except ImportError as reason:
-        raise BackendError(f"pyopencl cannot be imported: {reason}") from reason
-    finally:
-        if before is None:
-            del os.environ["PYOPENCL_NO_CACHE"]
-    if "OMP_PROC_BIND" in os.environ:
-        # An OpenMP runtime that binds the main thread makes PoCL's threads inherit its one core; PoCL can bind its own.
-        os.environ.setdefault("POCL_AFFINITY", "1")
-    module: ModuleType = pyopencl
-    return module
-
-
-@contextmanager
-def _errors(doing: str) -> Iterator[None]:
-    """OpenCL's errors as `BackendError`."""
-    try:
-        yield
-    except _pyopencl().Error as reason:
-        raise BackendError(f"{doing}: {reason}") from reason
+_NOT_COMPILING = ("POCL_CACHE_DIR", "POCL_DEBUG", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT", "POCL_SIGFPE_HANDLER",
+                  "POCL_SIGUSR2_HANDLER", "POCL_MEMORY_LIMIT", "POCL_STARTUP_DELAY", "POCL_DEVICES")  # fmt: skip
+"""The settings of PoCL that its compiler does not read."""
 
 
 class OpenCLKernel:
     """An entry point with its argument types known, so that setting them looks nothing up."""
 
-    def __init__(self, queue: Any, kernel: Any, signature: Sequence[str | None]) -> None:
-        self._queue = queue
-        self._kernel = kernel
-        self._signature = list(signature)
+    def __init__(self, queue: int, program: int, name: str, signature: Sequence[str | None]) -> None:
+        self._queue, self._program, self._name, self._signature = queue, program, name, signature
+        self.handle = cl.make("loading the kernels", "clCreateKernel", program, name.encode())
+        count = cl.number("clGetKernelInfo", self.handle, _KERNEL_ARGUMENTS)
+        if count != len(signature):
+            raise BackendError(f"kernel '{name}' takes {count} arguments, not {len(signature)}")
+        self._packers = [struct.Struct(f"={TYPE_CODES[dtype]}") if dtype else None for dtype in signature]
         self._is_new = True
-        self._enqueue = _pyopencl().enqueue_nd_range_kernel
-        self._error = _pyopencl().Error
-        try:
-            kernel.set_arg_types(self._signature)
-        except TypeError as reason:
-            raise BackendError(f"kernel '{kernel.function_name}': {reason}") from reason
+        self._set: Sequence[Any] | None = None
+        self._shape: tuple[Any, ...] = None, None, None, None
+        driver = cl.library()
+        self._set_argument, self._launch, self._release = (
+            driver.clSetKernelArg, driver.clEnqueueNDRangeKernel, driver.clReleaseKernel)
 
-    def copy(self, arguments: Sequence[Any]) -> Any:
-        """pyopencl's kernel again, with these *arguments*."""
-        with _errors("copying a kernel"):
-            made = _pyopencl().Kernel(self._kernel.program, self._kernel.function_name)
-            made.set_arg_types(self._signature)
-            made.set_args(*arguments)
+    def copy(self, arguments: Sequence[Any]) -> OpenCLKernel:
+        """The kernel again, with these *arguments*."""
+        made = OpenCLKernel(self._queue, self._program, self._name, self._signature)
+        made._set_all(arguments)
         return made
 
     def launch(
         self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
     ) -> None:
         """See `nomp.backend.Kernel.launch`."""
-        try:
-            self._kernel.set_args(*arguments)
-            self._enqueue(self._queue, self._kernel, grid, block, None, None, True)  # True: the grid counts groups
-            if self._is_new:  # PoCL compiles now, in a thread of its own, which an exit would pull the compiler from
-                self._queue.finish()
-                self._is_new = False
-        except self._error as reason:
-            message = f"{self._kernel.function_name} in {tuple(grid)} groups of {tuple(block)}: {reason}"
-            raise BackendError(message) from reason
+        if arguments is not self._set:
+            self._set_all(arguments)
+        if grid is not self._shape[0] or block is not self._shape[1]:
+            total = cl.sizes([groups * size for groups, size in zip(grid, block, strict=True)])
+            self._shape = tuple(grid), tuple(block), total, cl.sizes(block)
+        _, _, total, items = self._shape
+        status = self._launch(self._queue, self.handle, len(grid), None, total, items, 0, None, None)
+        if status:
+            cl.check(status, f"{self._name} in {tuple(grid)} groups of {tuple(block)}", "clEnqueueNDRangeKernel")
+        if self._is_new:  # PoCL compiles now, in a thread of its own, which an exit would pull the compiler from
+            cl.call(f"running {self._name}", "clFinish", self._queue)
+            self._is_new = False
+
+    def _set_all(self, arguments: Sequence[Any]) -> None:
+        self._set = None
+        for index, (packer, value) in enumerate(zip(self._packers, arguments, strict=True)):
+            if packer is None:
+                status = self._set_argument(self.handle, index, 8, ctypes.byref(ctypes.c_void_p(value)))
+            else:
+                status = self._set_argument(self.handle, index, packer.size, packer.pack(value))
+            if status:
+                cl.check(status, f"setting argument {index} of {self._name}", "clSetKernelArg")
+        if isinstance(arguments, tuple):  # which does not change
+            self._set = arguments
+
+    def __del__(self) -> None:
+        if hasattr(self, "_release"):
+            self._release(self.handle)
 
 
 class OpenCLNative:
     """See `nomp.backend.Native`."""
 
-    def __init__(self, queue: Any) -> None:
-        self.queue: int = queue.int_ptr
+    def __init__(self, queue: int) -> None:
+        self.queue = queue
         self.context = 0
-        library = ctypes.CDLL(_pyopencl()._cl.__file__)
         names = {"launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
-                 "read": "clEnqueueReadBuffer"}  # fmt: skip
-        self.functions = {does: address_of(library, name) for does, name in names.items()}
+                 "read": "clEnqueueReadBuffer", "wait": "clFinish"}  # fmt: skip
+        self.functions = {does: address_of(cl.library(), name) for does, name in names.items()}
 
-    def handle(self, buffer: Any) -> int:
+    def handle(self, buffer: int) -> int:
         """See `nomp.backend.Native.handle`."""
-        return int(buffer.int_ptr)
+        return buffer
 
     def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
         """See `nomp.backend.Native.bound`."""
         made = kernel.copy(arguments)
-        return Bound(made.int_ptr, (made, arguments))
+        return Bound(made.handle, (made, arguments))
 
     def stage(self, nbytes: int) -> tuple[int, Any]:
         """See `nomp.backend.Native.stage`."""
@@ -121,71 +124,134 @@ class OpenCLNative:
 class OpenCLDevice:
     """One device with a context and an in-order queue."""
 
-    def __init__(self, device: Any, info: DeviceInfo) -> None:
-        cl = _pyopencl()
+    def __init__(self, device: int, info: DeviceInfo) -> None:
         self.info = info
+        self._device = device
         self._native: OpenCLNative | None = None
-        self._options = ["-w"]  # PoCL counts warnings on the program's stderr
+        self._buffers: set[int] = set()
+        self._programs: list[int] = []
+        self._options = "-w"  # PoCL counts warnings on the program's stderr
         # Division and square root in single precision are off by some units in the last place unless asked for.
-        if device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
-            self._options.append("-cl-fp32-correctly-rounded-divide-sqrt")
-        with _errors(f"opening {info.name}"):
-            self._context = cl.Context([device])
-            self._queue = cl.CommandQueue(self._context)
+        if cl.number("clGetDeviceInfo", device, _FP32) & _EXACT_DIVISION:
+            self._options += " -cl-fp32-correctly-rounded-divide-sqrt"
+        doing = f"opening {info.name}"
+        self._context = cl.make(doing, "clCreateContext", None, 1, self._handles(), None, None)
+        self._queue = cl.make(doing, "clCreateCommandQueue", self._context, device, 0)
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> dict[str, OpenCLKernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> dict[str, OpenCLKernel]:  # fmt: skip
         """See `nomp.backend.Device.compile`."""
-        cl = _pyopencl()
-        program = cl.Program(self._context, text)
+        built: list[int] = []
+
+        def build() -> bytes:
+            built.append(self._built(self._from_source(text)))
+            return self._binary(built[0], (blocks or {}).values())
+
+        if stored is None:
+            built.append(self._built(self._from_source(text)))
+        else:
+            binary = stored(self._identity(blocks or {}), build)
+            if not built:
+                built.append(self._built(self._from_binary(binary)))
+        return {name: OpenCLKernel(self._queue, built[0], name, s) for name, s in signatures.items()}
+
+    def _identity(self, blocks: Mapping[str, Sequence[int]]) -> dict[str, str]:
+        """All that decides, besides the text, on what the driver's compiler makes."""
+        platform = cl.number("clGetDeviceInfo", self._device, _PLATFORM)
+        compiler = cl.text("clGetPlatformInfo", platform, _PLATFORM_VERSION)
+        driver = cl.text("clGetDeviceInfo", self._device, _DRIVER_VERSION)
+        names = [name for name in sorted(os.environ) if name.startswith("POCL_") and name not in _NOT_COMPILING]
+        return {
+            "compiler": f"{self.info.platform}, {compiler}, {driver}", "options": self._options,
+            "arch": f"{self.info.name}, {self.info.driver}",
+            "settings": " ".join(f"{name}={os.environ[name]}" for name in names),
+            "blocks": ", ".join(f"{name} {_written(block)}" for name, block in blocks.items()),
+        }  # fmt: skip
+
+    def _from_source(self, text: str) -> int:
+        data = text.encode()
+        strings, lengths = (ctypes.c_char_p * 1)(data), cl.sizes([len(data)])
+        return cl.make("compiling", "clCreateProgramWithSource", self._context, 1, strings, lengths)
+
+    def _from_binary(self, binary: bytes) -> int:
+        strings, lengths, status = (ctypes.c_char_p * 1)(binary), cl.sizes([len(binary)]), ctypes.c_int()
+        words = "loading what was compiled before", "clCreateProgramWithBinary"
+        made = cl.make(*words, self._context, 1, self._handles(), lengths, strings, ctypes.byref(status))
+        self._programs.append(made)
+        cl.check(status.value, *words)
+        return made
+
+    def _built(self, program: int) -> int:
+        if program not in self._programs:
+            self._programs.append(program)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # pyopencl warns of any compiler output, PoCL always has some
-                program.build(self._options)
-        except cl.Error as reason:
-            raise BackendError("clBuildProgram failed", _build_log(str(reason))) from reason
-        with _errors("loading the kernels"):
-            return {name: OpenCLKernel(self._queue, cl.Kernel(program, name), s) for name, s in signatures.items()}
+            cl.call("compiling", "clBuildProgram", program, 1, self._handles(), self._options.encode(), None, None)
+        except BackendError as reason:
+            log = cl.text("clGetProgramBuildInfo", program, self._device, _BUILD_LOG)
+            raise BackendError("clBuildProgram failed", log) from reason
+        return program
 
-    def alloc(self, nbytes: int) -> Any:
+    def _binary(self, program: int, blocks: Iterable[Sequence[int]]) -> bytes:
+        """What the driver's compiler has made of *program*; nothing, if the driver keeps that to itself."""
+        variants = dict.fromkeys(f"{_written(block)}-goffs0-smallgrid" for block in blocks)
+        try:
+            with _environment("POCL_BINARY_SPECIALIZE_WG", ",".join(variants)):
+                (size,) = struct.unpack("=Q", cl.info("clGetProgramInfo", program, _BINARY_SIZES))
+                data = ctypes.create_string_buffer(max(1, size))
+                pointers = (ctypes.c_void_p * 1)(ctypes.addressof(data))
+                doing = "asking for the binary", "clGetProgramInfo"
+                cl.call(*doing, program, _BINARIES, ctypes.sizeof(pointers), pointers, None)
+        except (BackendError, struct.error):
+            return b""
+        return data.raw[:size]
+
+    def _handles(self) -> Any:
+        """The device as the only element of an array."""
+        return (ctypes.c_void_p * 1)(self._device)
+
+    def alloc(self, nbytes: int) -> int:
         """See `nomp.backend.Device.alloc`."""
-        cl = _pyopencl()
+        doing = f"allocating {nbytes} bytes"
         if nbytes > self.info.global_mem_bytes:  # some drivers find out only when the buffer is used
-            raise BackendError(f"allocating {nbytes} bytes: the device has {self.info.global_mem_bytes}")
-        with _errors(f"allocating {nbytes} bytes"):
-            return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, nbytes)
+            raise BackendError(f"{doing}: the device has {self.info.global_mem_bytes}")
+        made = cl.make(doing, "clCreateBuffer", self._context, _READ_WRITE, nbytes, None)
+        self._buffers.add(made)
+        return made
 
-    def zero(self, buffer: Any, offset: int, nbytes: int) -> None:
+    def zero(self, buffer: int, offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.zero`.  NVIDIA's driver takes minutes over gigabytes of bytes, and then fails."""
-        with _errors(f"filling {nbytes} bytes on the device"):
-            width = next(width for width in (16, 8, 4, 2, 1) if offset % width == 0)
-            end, whole = offset + nbytes, offset + nbytes // width * width
-            for start in range(offset, whole, _PIECE):
-                size = min(_PIECE, whole - start)
-                _pyopencl().enqueue_fill_buffer(self._queue, buffer, bytes(width), start, size)
-            if whole < end:
-                _pyopencl().enqueue_fill_buffer(self._queue, buffer, b"\0", whole, end - whole)
+        width = next(width for width in (16, 8, 4, 2, 1) if offset % width == 0)
+        end, whole = offset + nbytes, offset + nbytes // width * width
+        for start in range(offset, whole, _PIECE):
+            self._fill(buffer, width, start, min(_PIECE, whole - start))
+        if whole < end:
+            self._fill(buffer, 1, whole, end - whole)
 
-    def free(self, buffer: Any) -> None:
+    def _fill(self, buffer: int, width: int, start: int, nbytes: int) -> None:
+        doing = f"filling {nbytes} bytes on the device", "clEnqueueFillBuffer"
+        cl.call(*doing, self._queue, buffer, bytes(width), width, start, nbytes, 0, None, None)
+
+    def free(self, buffer: int) -> None:
         """See `nomp.backend.Device.free`."""
-        with _errors("freeing memory"):
-            buffer.release()
+        self._buffers.remove(buffer)
+        cl.call("freeing memory", "clReleaseMemObject", buffer)
 
-    def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_to`."""
-        with _errors(f"copying {nbytes} bytes to the device"):
-            _pyopencl().enqueue_copy(self._queue, buffer, memory_at(address, nbytes), dst_offset=offset)
+        doing = f"copying {nbytes} bytes to the device", "clEnqueueWriteBuffer"
+        cl.call(*doing, self._queue, buffer, 1, offset, nbytes, address, 0, None, None)
 
-    def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_from`."""
-        with _errors(f"copying {nbytes} bytes from the device"):
-            _pyopencl().enqueue_copy(self._queue, memory_at(address, nbytes), buffer, src_offset=offset)
+        doing = f"copying {nbytes} bytes from the device", "clEnqueueReadBuffer"
+        cl.call(*doing, self._queue, buffer, 1, offset, nbytes, address, 0, None, None)
 
-    def copy(self, target: Any, target_offset: int, source: Any, source_offset: int, nbytes: int) -> None:
+    def copy(self, target: int, target_offset: int, source: int, source_offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy`."""
-        with _errors(f"copying {nbytes} bytes on the device"):
-            _pyopencl().enqueue_copy(
-                self._queue, target, source, byte_count=nbytes, src_offset=source_offset, dst_offset=target_offset
-            )
+        doing = f"copying {nbytes} bytes on the device", "clEnqueueCopyBuffer"
+        cl.call(*doing, self._queue, source, target, source_offset, target_offset, nbytes, 0, None, None)
 
     def native(self) -> OpenCLNative:
         """See `nomp.backend.Device.native`."""
@@ -194,14 +260,39 @@ class OpenCLDevice:
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""
-        with _errors("waiting for the device"):
-            self._queue.finish()
+        cl.call("waiting for the device", "clFinish", self._queue)
 
     def close(self) -> None:
         """See `nomp.backend.Device.close`."""
-        if self._queue is not None:
-            self.sync()
-            self._queue = self._context = self._native = None
+        if not self._queue:
+            return
+        self.sync()
+        driver, queue, context = cl.library(), self._queue, self._context
+        self._queue = self._context = 0
+        self._native = None
+        while self._buffers:
+            driver.clReleaseMemObject(self._buffers.pop())
+        while self._programs:
+            driver.clReleaseProgram(self._programs.pop())
+        driver.clReleaseCommandQueue(queue)
+        driver.clReleaseContext(context)
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """A block in which the environment has *name*, unless the user has set it."""
+    if not value or name in os.environ:
+        yield
+        return
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+
+
+def _written(block: Sequence[int]) -> str:
+    return "-".join(str(size) for size in (*block, 1, 1)[:3])
 
 
 class OpenCLBackend:
@@ -218,14 +309,19 @@ class OpenCLBackend:
         platforms = _platforms()
         require_device(platform, device, [len(devices) for devices in platforms])
         found = platforms[platform][device]
+        info = _info(found)
         os.environ.setdefault("PATH", os.defpath)  # a host program may run without one, and PoCL looks nowhere else
-        if found.platform.name == POCL and shutil.which("ld") is None:
+        if info.platform == POCL and shutil.which("ld") is None:
             # PoCL ends the process when it cannot run the linker at the first launch.
             raise BackendError("PoCL needs the linker 'ld', which is not on PATH: install binutils")
-        opened = OpenCLDevice(found, _info(found))
-        if found.platform.name == POCL and found.version.endswith("-generic"):
+        opened = OpenCLDevice(found, info)
+        if info.platform == POCL and info.driver.endswith("-generic"):
             _check_processor(opened)
         return opened
+
+    def compiler(self, arch: str) -> Compiler:
+        """See `nomp.backend.Backend.compiler`."""
+        raise BackendError("OpenCL's compilers belong to devices: name none, and the first device that is here is used")
 
 
 def _check_processor(device: OpenCLDevice) -> None:
@@ -237,60 +333,73 @@ def _check_processor(device: OpenCLDevice) -> None:
         raise BackendError(f"{message}Ubuntu: apt-get install pocl-opencl-icd)", reason.log) from reason
 
 
-def _platforms() -> list[list[Any]]:
-    cl = _pyopencl()
+def _platforms() -> list[list[int]]:
+    """The devices of each platform."""
+    os.environ.setdefault("POCL_SIGFPE_HANDLER", "0")  # PoCL's would hide the program's own divisions by zero
+    if "OMP_PROC_BIND" in os.environ:
+        # An OpenMP runtime that binds the main thread makes PoCL's threads inherit its one core; PoCL can bind its own.
+        os.environ.setdefault("POCL_AFFINITY", "1")
+    cl.library()
     try:
-        return [platform.get_devices() for platform in cl.get_platforms()]
-    except cl.Error as reason:
+        platforms = cl.handles("looking for platforms", "clGetPlatformIDs")
+        return [_devices(platform) for platform in platforms]
+    except BackendError as reason:
         raise BackendError(f"no OpenCL platform: {reason}; 'pip install pyopencl[pocl]' brings one") from reason
 
 
-def _info(device: Any) -> DeviceInfo:
-    kind = _kind(device)
+def _devices(platform: int) -> list[int]:
+    try:
+        return cl.handles("looking for devices", "clGetDeviceIDs", platform, _ALL_DEVICES)
+    except BackendError as reason:
+        if "DEVICE_NOT_FOUND" in str(reason):
+            return []
+        raise
+
+
+def _info(device: int) -> DeviceInfo:
+    kind = next((name for bit, name in _TYPES.items() if _number(device, _TYPE) & bit), "default")
     return DeviceInfo(
         backend="opencl",
         dialect="opencl",
-        platform=device.platform.name.strip(),
-        name=device.name.strip(),
-        vendor=device.vendor.strip(),
-        driver=device.version.strip(),
+        platform=cl.text("clGetPlatformInfo", _number(device, _PLATFORM), _PLATFORM_NAME),
+        name=_text(device, _NAME),
+        vendor=_text(device, _VENDOR),
+        driver=_text(device, _VERSION),
         type=kind,
         arch=_arch(device, kind),
-        max_threads_per_block=device.max_work_group_size,
-        local_mem_bytes=device.local_mem_size,
-        global_mem_bytes=device.global_mem_size,
-        compute_units=device.max_compute_units,
+        max_threads_per_block=_number(device, _GROUP_SIZE),
+        local_mem_bytes=_number(device, _LOCAL_MEMORY),
+        global_mem_bytes=_number(device, _GLOBAL_MEMORY),
+        compute_units=_number(device, _COMPUTE_UNITS),
         warp_size=_warp_size(device, kind),
     )
 
 
-def _kind(device: Any) -> str:
-    types = _pyopencl().device_type
-    names = {types.CPU: "cpu", types.GPU: "gpu", types.ACCELERATOR: "accelerator"}
-    return next((name for bit, name in names.items() if device.type & bit), "default")
+def _text(device: int, what: int) -> str:
+    return cl.text("clGetDeviceInfo", device, what)
 
 
-def _arch(device: Any, kind: str) -> str:
+def _number(device: int, what: int) -> int:
+    return cl.number("clGetDeviceInfo", device, what)
+
+
+def _arch(device: int, kind: str) -> str:
     """``sm_90`` on NVIDIA, the machine's name for a CPU, else the device's name (``gfx90a`` on AMD)."""
+    if kind == "cpu":
+        return host.machine()
     try:
-        return f"sm_{device.compute_capability_major_nv}{device.compute_capability_minor_nv}"
-    except _pyopencl().Error:
-        return host.machine() if kind == "cpu" else device.name.strip().split(":")[0]
+        return f"sm_{_number(device, _MAJOR_NV)}{_number(device, _MINOR_NV)}"
+    except BackendError:
+        return _text(device, _NAME).split(":")[0]
 
 
-def _warp_size(device: Any, kind: str) -> int:
+def _warp_size(device: int, kind: str) -> int:
     """How many items run in lockstep; a CPU has one (its vector lanes are the compiler's business)."""
     if kind == "cpu":
         return 1
-    for key in ("warp_size_nv", "wavefront_width_amd", "preferred_work_group_size_multiple"):
+    for what in (_WARP_NV, _WAVEFRONT_AMD, _GROUP_MULTIPLE):
         try:
-            return int(getattr(device, key))
-        except (AttributeError, _pyopencl().Error):
+            return _number(device, what)
+        except BackendError:
             continue
     return 1
-
-
-def _build_log(message: str) -> str:
-    """The compiler's own words in pyopencl's message, which adds the device before and the options after."""
-    log = message.split("\n\n", 2)[-1]
-    return re.sub(r"\n\(options: .*", "", log, flags=re.DOTALL).strip()

@@ -34,6 +34,11 @@ class Replays:
         driver = {name: self._pointer(value) for name, value in handles.items()}
         self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", driver))
 
+    def stop(self) -> None:
+        """See `runtime.session.Replays.stop`."""
+        self._lib.nomp_replay_stop()
+        self._kept.clear()
+
     def keep(self, kernel: int, replay: Replay) -> None:
         """See `runtime.session.Replays.keep`."""
         made = self._ffi.new("struct nomp_replay *")

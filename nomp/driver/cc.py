@@ -28,6 +28,7 @@ Compile C with nomp's pragmas. ARGUMENT is whatever the host C compiler takes: f
   --remarks             say what was done with each region
   --no-check            do not check the regions (the program reports what is wrong when it runs)
   --cc CC               the host compiler (default: $NOMP_CC, else cc, gcc or clang)
+  --prebuild BACKEND[:ARCH]  compile the kernels of the program, too, into a folder beside it
   --save-temps          keep the rewritten C file beside the output, as NAME.nomp.c
   -###                  print the host compiler's commands, compile nothing
   --diagnostics=FORMAT  text or json
@@ -107,7 +108,12 @@ def _link(sources: Sources) -> int:
         return status
     words = _linked_words(command, objects) if objects else list(command.words)
     words += [*_include_words(command), *_library_words(command, needed=bool(objects))]
-    return sources.compiler.run(words, sources.stdin)
+    status = sources.compiler.run(words, sources.stdin)
+    if command.own.prebuild and not status and not command.own.dry_run:
+        from nomp.driver import prebuild
+
+        report.show(prebuild.build(Path(command.value("-o") or "a.out"), command.own.prebuild), command.own.diagnostics)
+    return status
 
 
 def _refused(command: Command, problem: NompError) -> int:

@@ -21,6 +21,7 @@ VERBS = {
     "cc": "compile C with nomp's pragmas: a drop-in for the C compiler",
     "check": "what is refused in C files, and which loops have independent iterations",
     "explain": "what a diagnostic's code means, or what is done with a loop",
+    "cache": "what the kernel cache holds: ls, show, clear, path",
     "devices": "every backend and device, with PASS or the reason it cannot be used",
     "config": "flags for build systems, and the table of settings",
 }

@@ -56,6 +56,7 @@ class Own:
     save_temps: bool = False
     dry_run: bool = False
     diagnostics: str = "text"
+    prebuild: str | None = None
     help: bool = False
 
 
@@ -148,7 +149,7 @@ _FLAGS: dict[str, dict[str, Any]] = {
     "--help": {"help": True},
     "-fnomp": {},  # what nompcc wants to see in build files: pragmas are always honoured here
 }
-_VALUES = {"--emit": "emit", "--cc": "cc", "--diagnostics": "diagnostics"}
+_VALUES = {"--emit": "emit", "--cc": "cc", "--diagnostics": "diagnostics", "--prebuild": "prebuild"}
 _CHOICES = {"--emit": STAGES, "--diagnostics": ("text", "json")}
 
 
@@ -156,7 +157,8 @@ def _checked(name: str, value: str | None) -> str:
     choices = _CHOICES.get(name)
     if value and (choices is None or value in choices):
         return value
-    wanted = f"one of {', '.join(choices)}" if choices else "the host compiler, for example --cc gcc"
+    named = "a backend, for example opencl" if name == "--prebuild" else "the host compiler, for example --cc gcc"
+    wanted = f"one of {', '.join(choices)}" if choices else named
     found = f"not '{value}'" if value else "and none was given"
     raise error("N502", f"option '{name}' needs a value, {found}", help=f"write {name}=VALUE with {wanted}")
 

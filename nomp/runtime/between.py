@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from nomp.arithmetic import SIZES, Number, cast, evaluate, is_float, is_launch_expr
 from nomp.backend import Device
 from nomp.loops import trip_count
@@ -152,6 +150,8 @@ def _data(
         entry, param = meant[other.param.name], other.param
         if is_float(param.dtype) or param.writes or other in unclear or entry is None or id(entry) in changed:
             continue
+        import numpy as np  # this is seldom needed
+
         first = (other.address - entry.start) % SIZES[param.dtype]
         count = (entry.end - entry.start - first) // SIZES[param.dtype]
         held = np.empty(count, param.dtype)

@@ -17,7 +17,7 @@ from nomp.arithmetic import SIZES, Number, evaluate, is_launch_expr
 from nomp.diagnostics import NompError, error
 from nomp.loops import trip_count, value_after
 from nomp.region import Binary, Break, Const, Continue, Expr, For, Load, Param, Place, Region, Select, Stmt, Var
-from nomp.runtime.elements import section, spelled, strides_of, update
+from nomp.runtime.spelling import section, spelled, strides_of, update
 from nomp.walks import mentioned, operands, walk, walk_expr
 
 _ONE = Const(1, "int64")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nomp.backend import BackendError
-from nomp.diagnostics import Note, Span, error
+from nomp.diagnostics import NompError, Note, Span, error
 
 
 @contextmanager
@@ -15,6 +15,11 @@ def driver_errors(doing: str, span: Span | None = None) -> Iterator[None]:
     try:
         yield
     except BackendError as reason:
-        notes = tuple(Note(line) for line in reason.log.splitlines() if line.strip())
-        step = "nomp devices lists the devices, how much memory they have and whether they work"
-        raise error("N611", f"{doing} failed: {reason}", span, notes=notes, help=step) from reason
+        raise driver_error(doing, reason, span) from reason
+
+
+def driver_error(doing: str, reason: BackendError, span: Span | None = None) -> NompError:
+    """N611 for *reason*, of what nomp was *doing*."""
+    notes = tuple(Note(line) for line in reason.log.splitlines() if line.strip())
+    step = "nomp devices lists the devices, how much memory they have and whether they work"
+    return error("N611", f"{doing} failed: {reason}", span, notes=notes, help=step)

@@ -16,42 +16,46 @@ import ctypes
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
 from nomp.backend import TYPE_CODES, BackendError, Device
+from nomp.cache import Cache
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
 from nomp.region import For, Param, Region
 from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import Cell
-from nomp.runtime.elements import Stretch, update
-from nomp.runtime.failure import driver_errors
+from nomp.runtime.failure import driver_error, driver_errors
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.plan import Plan
 from nomp.runtime.program import Program, Ready
 from nomp.runtime.replay import Replay, replay
 from nomp.runtime.scalars import Scalars
+from nomp.runtime.spelling import update
 from nomp.runtime.tables import Table
-from nomp.runtime.verify import Trial
 
 if TYPE_CHECKING:
     from nomp.legality import Watch
+    from nomp.runtime.elements import Stretch
+    from nomp.runtime.verify import Trial
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a launch happens in.
 
     *compile* makes the source of a region, given its jit values and the variant; *illegal* raises or shows what is
-    wrong with a schedule.
+    wrong with a schedule.  *cache* keeps what the device's compiler makes of sources.
     """
 
     device: Device
     memory: AddressMap
     compile: Callable[[Region, Mapping[str, Number], Variant], DeviceSource]
     illegal: Callable[[Diagnostic], None]
+    cache: Cache = field(default_factory=Cache)
 
 
 MAX_PLANS = 16
@@ -113,6 +117,8 @@ class Kernel:
 
         Raises also `Unverifiable`, before anything is launched.
         """
+        from nomp.runtime.verify import Trial  # and NumPy, which nothing else needs
+
         plan = self._plan(context, addresses)
         stretches = [*self._mapped(plan, addresses), *self._singles(context, plan, addresses)]
         trial = Trial(self.region, self._scalars.values(*self._scalars.read(addresses)), stretches)
@@ -139,8 +145,14 @@ class Kernel:
         return plan
 
     def _carry_out(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
-        with driver_errors(self._launching, self.span):
-            self._launch(context, plan, addresses)
+        try:  # this is what each launch from Python goes through
+            if self._cells or plan.tables:
+                self._launch(context, plan, addresses)
+            else:
+                for launch in plan.launches:
+                    launch.enqueue()
+        except BackendError as reason:
+            raise driver_error(self._launching, reason, self.span) from reason
         for position, value in plan.counters:
             ctypes.memmove(addresses[position], value, len(value))
 
@@ -179,6 +191,8 @@ class Kernel:
 
     def _mapped(self, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """What is mapped of the arrays that the kernel uses, each stretch of it once."""
+        from nomp.runtime.elements import Stretch
+
         places: dict[Entry, dict[str, int]] = {}
         for (position, param), entry in zip(self._arrays, plan.entries, strict=True):
             if entry is not None and (param.reads or param.writes):
@@ -188,6 +202,8 @@ class Kernel:
 
     def _singles(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """The variables and single elements that the kernel writes, and counters."""
+        from nomp.runtime.elements import Stretch
+
         for cell, offset in zip(self._cells, plan.cells, strict=True):
             start, name = addresses[cell.position] + offset, cell.param.name
             buffer, place = cell.mapped(context.memory, start) or (None, 0)
@@ -202,9 +218,14 @@ class Kernel:
         key = tuple(_bytes(value, self.region.param(name).dtype) for name, value in jit.items()), variant
         if key not in self._programs:
             source = context.compile(self.region, jit, variant)
-            self._programs[key] = Program(context.device, source, self.span, self._scalars.loose)
+            self._programs[key] = Program(context.device, source, self.span, context.cache, self._scalars.loose)
             self._watches[self._programs[key]] = _watch(self.region, source)
         return self._programs[key]
+
+    @property
+    def usual(self) -> Variant:
+        """The variant of launches that are nothing special, for who compiles before there is one."""
+        return Variant(no_wrap=self.needs_ranges, apart=True)
 
     def release(self, context: Context) -> None:
         """Forget what is compiled and free what launches needed; the region can be run again on another device."""

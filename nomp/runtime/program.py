@@ -6,18 +6,18 @@ its parameters.  Out: launches that are ready to be enqueued, as often as nothin
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
-
-import numpy as np
 
 from nomp import backend
 from nomp.arithmetic import SIZES, Number, convert, evaluate
 from nomp.backend import BackendError, Device
+from nomp.cache import Cache, Subject
 from nomp.device_source import Argument, DeviceSource, Launch, Value
 from nomp.diagnostics import NompError, Note, Span, error
-from nomp.region import Expr, Var
+from nomp.region import Const, Expr, Var
 from nomp.walks import walk_expr
 
 Key = tuple[str, str]
@@ -45,8 +45,12 @@ class Program:
     The region's scalars *loose* decide on nothing but values of elements, unless a script has changed that.
     """
 
-    def __init__(self, device: Device, source: DeviceSource, span: Span, loose: Container[str] = ()) -> None:
-        """Compile *source*.  Raises N521, at *span*, with the device compiler's log and the source it refused."""
+    def __init__(
+        self, device: Device, source: DeviceSource, span: Span, cache: Cache, loose: Container[str] = ()
+    ) -> None:
+        """Compile *source*, unless *cache* has what comes out.
+
+        Raises N521, at *span*, with the device compiler's log and the source it refused."""
         self._device = device
         self._source = source
         self._scratch: dict[str, list[tuple[int, Any]]] = {}
@@ -55,15 +59,10 @@ class Program:
         sizes = [size for launch in source.launches for size in (*launch.grid, *launch.block)]
         sizes += [scratch.size for scratch in source.scratch]
         self.can_rebind = source.schedule is None and not any(_mentions(size, names) for size in sizes)
-        types = {value.name: value.dtype for value in source.values}
-        signatures = {
-            launch.entry: [types[a.name] if a.kind == "value" else None for a in launch.arguments]
-            for launch in source.launches
-        }
         try:
-            self._kernels = device.compile(source.text, signatures)
+            self._kernels = compiled(device, source, cache, span)
         except BackendError as reason:
-            raise _refused(source, device.info.name, reason, span) from reason
+            raise refused(source, device.info.name, reason, span) from reason
 
     def bind(
         self, scalars: Mapping[str, Number], buffers: Mapping[str, Any], offsets: Mapping[str, int]
@@ -73,7 +72,7 @@ class Program:
         values = {value.name: _evaluate(value, scalars, offsets) for value in self._source.values}
         arguments: dict[Key, Any] = {("buffer", name): buffer for name, buffer in buffers.items()}
         for value in self._source.values:
-            arguments["value", value.name] = _typed(value, values[value.name])
+            arguments["value", value.name] = values[value.name]
         grids = [tuple(int(evaluate(extent, values)) for extent in launch.grid) for launch in self._source.launches]
         if all(min(grid) <= 0 for grid in grids):
             return ()
@@ -88,7 +87,7 @@ class Program:
 
         Only if `can_rebind`: the grid and what is to be checked of the schedule do not depend on these.
         """
-        new: dict[Key, Any] = {("value", v.name): _typed(v, _evaluate(v, scalars, {})) for v in self.loose_values}
+        new: dict[Key, Any] = {("value", v.name): _evaluate(v, scalars, {}) for v in self.loose_values}
         return tuple(replace(ready, arguments=tuple(map(new.get, map(_key, ready.launch.arguments), ready.arguments)))
                      for ready in launches)  # fmt: skip
 
@@ -116,17 +115,64 @@ class Program:
         self._scratch.clear()
 
 
+def compiled(device: Device, source: DeviceSource, cache: Cache, span: Span) -> Mapping[str, backend.Kernel]:
+    """The kernels of *source*, by way of *cache*.  Raises `BackendError`."""
+    types = {value.name: value.dtype for value in source.values}
+    signatures = {
+        launch.entry: [types[a.name] if a.kind == "value" else None for a in launch.arguments]
+        for launch in source.launches
+    }
+    blocks = {launch.entry: block for launch in source.launches if (block := _constant(launch.block)) is not None}
+    if not cache.is_on:
+        return device.compile(source.text, signatures)
+    stored = Kept(source, cache, span)
+    try:
+        return device.compile(source.text, signatures, stored, blocks)
+    except BackendError as reason:
+        if not stored.dropped(str(reason)):
+            raise
+        return device.compile(source.text, signatures, stored, blocks)
+
+
+class Kept:
+    """See `backend.Stored`: by way of *cache*, for the compiler's work on *source*."""
+
+    def __init__(self, source: DeviceSource, cache: Cache, span: Span) -> None:
+        self._cache, self._subject = cache, Subject("binary", source.name, span)
+        self._text = sha256(source.text.encode()).hexdigest()
+        self._kept: dict[str, Any] | None = None
+
+    def __call__(self, compiler: Mapping[str, str], build: Callable[[], bytes]) -> bytes:
+        """What *compiler* makes of the source, by calling *build* or from the cache."""
+        self._kept = inputs = {"kind": "binary", "source": self._text, **compiler}
+
+        def make() -> dict[str, bytes]:
+            self._kept = None
+            binary = build()
+            return {"binary": binary} if binary else {}
+
+        return self._cache.obtain(self._subject, inputs, make).get("binary", b"")
+
+    def dropped(self, reason: str) -> bool:
+        """Forget what was kept, if it was used, since the driver refuses it for this *reason*."""
+        if self._kept is None:
+            return False
+        self._cache.drop(self._subject, self._kept, f"the driver refuses it: {reason}")
+        return True
+
+
+def _constant(sizes: Sequence[Expr]) -> tuple[int, ...] | None:
+    """*sizes*, if they do not depend on anything."""
+    known = [int(size.value) for size in sizes if isinstance(size, Const)]
+    return tuple(known) if len(known) == len(sizes) else None
+
+
 def _key(argument: Argument) -> Key:
     return argument.kind, argument.name
 
 
 def _mentions(expr: Expr, names: Container[str]) -> bool:
     return any(isinstance(node, Var) and node.name in names for node in walk_expr(expr))
-
-
-def _typed(value: Value, number: Number) -> Any:
-    """*number* as backends want it."""
-    return np.dtype(value.dtype).type(number)
 
 
 def _evaluate(value: Value, scalars: Mapping[str, Number], offsets: Mapping[str, int]) -> Number:
@@ -136,7 +182,8 @@ def _evaluate(value: Value, scalars: Mapping[str, Number], offsets: Mapping[str,
     return convert(evaluate(value.expr, scalars), value.dtype)
 
 
-def _refused(source: DeviceSource, device: str, reason: BackendError, span: Span) -> NompError:
+def refused(source: DeviceSource, device: str, reason: BackendError, span: Span) -> NompError:
+    """N521: the compiler of *device* refuses *source*, which belongs to what stands at *span*."""
     message = f"the compiler of '{device}' refuses kernel '{source.name}': {reason}"
     step = "if a script gives instructions in the device's language, see whether they fit; else this is a fault of nomp"
     notes = (Note(f"the compiler says\n{reason.log.strip()}"), Note(f"the source is\n{_numbered(source.text)}"))

@@ -14,9 +14,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from nomp import backend
+from nomp import backend, cache, source_cache
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo, Native
 from nomp.config import Settings
@@ -28,18 +28,20 @@ from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.memory import AddressMap
 from nomp.runtime.replay import Replay
-from nomp.runtime.verify import Trial, Unverifiable
 
-Compile = Callable[
-    [Region, DeviceInfo, Mapping[str, Number], Variant, Settings], tuple[DeviceSource, tuple[Diagnostic, ...]]
-]
-"""The form of `pipeline.compile`."""
+if TYPE_CHECKING:
+    from nomp.runtime.verify import Trial, Unverifiable
+
+
 
 class Replays(Protocol):
     """Who repeats launches without Python."""
 
     def start(self, native: Native) -> None:
         """The device's driver is *native*."""
+
+    def stop(self) -> None:
+        """It is about to be closed."""
 
     def keep(self, kernel: int, replay: Replay) -> None:
         """From now on *kernel* may be launched by *replay*."""
@@ -62,7 +64,9 @@ class Session:
     that opens.
     """
 
-    def __init__(self, compile: Compile | None = None, backends: Callable[[], Backends] = backend.registered) -> None:
+    def __init__(
+        self, compile: source_cache.Compile | None = None, backends: Callable[[], Backends] = backend.registered
+    ) -> None:
         self.lock = threading.RLock()  # held while a loop runs on the host, too
         self._compile = compile
         self._backends = backends
@@ -91,7 +95,9 @@ class Session:
             self._owner = os.getpid()
             self._settings = settings
             memory = AddressMap(device, self._forget)
-            self._context = Context(device, memory, self._compiler(device.info, settings), _judge(settings))
+            kept = cache.opened(settings, lambda remark: _show([remark], settings))
+            compile = self._compiler(device.info, settings, kept)
+            self._context = Context(device, memory, compile, _judge(settings), kept)
             if self.replays and (native := device.native()) and not settings.verify:
                 self.replays.start(native)
                 self._keeps = True
@@ -123,7 +129,7 @@ class Session:
             kernel = Kernel(region)
             context = self._started(kernel.span)
             if eager and not region.clauses.jit:  # which values these have, only a launch tells
-                kernel.compile(context, {}, Variant(no_wrap=kernel.needs_ranges, apart=True))
+                kernel.compile(context, {}, kernel.usual)
             self._kernels.append(kernel)
             return len(self._kernels) - 1
 
@@ -156,6 +162,8 @@ class Session:
 
     def _attempt(self, context: Context, kernel: Kernel, addresses: Sequence[int], has_loop: bool) -> bool:
         """`run`, to be verified if that is possible.  The lock is held until the program calls `confirm`."""
+        from nomp.runtime.verify import Unverifiable  # and NumPy, which nothing else needs
+
         trial = None
         if not self._trials:
             try:
@@ -199,7 +207,8 @@ class Session:
         """Wait, then release everything; `init` may follow.  N602 before init."""
         with self.lock:
             context = self._started()
-            self._forget()
+            if self.replays:
+                self.replays.stop()
             self._context, self._keeps = None, False
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
                 steps.callback(context.device.close)
@@ -226,10 +235,11 @@ class Session:
             raise error("N602", "nomp was initialized by the parent process", span, help=step)
 
     def _compiler(
-        self, info: DeviceInfo, settings: Settings
+        self, info: DeviceInfo, settings: Settings, kept: cache.Cache
     ) -> Callable[[Region, Mapping[str, Number], Variant], DeviceSource]:
         def compile(region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
-            source, diagnostics = (self._compile or _pipeline())(region, info, jit, variant, settings)
+            given = region, info, jit, variant, settings
+            source, diagnostics = self._compile(*given) if self._compile else source_cache.compile(*given, kept)
             _show(diagnostics, settings)
             return source
 
@@ -245,13 +255,6 @@ def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
         _show([replace(problem, severity="warning")], settings)
 
     return illegal
-
-
-def _pipeline() -> Compile:
-    """The compiler, imported when the first kernel needs it."""
-    from nomp import pipeline
-
-    return pipeline.compile
 
 
 def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:

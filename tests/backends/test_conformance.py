@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -219,6 +219,35 @@ def test_a_buffer_may_be_freed_while_a_kernel_uses_it(device: Device, dialect: D
 def test_sync_with_nothing_to_wait_for(device: Device) -> None:
     device.sync()
     device.sync()
+
+
+def test_what_the_compiler_made_serves_again(device: Device, dialect: Dialect, buffer: Any) -> None:
+    text, signatures = dialect.entry("seven", "global double *a", "a[0] = 7;"), {"seven": [None]}
+    kept: dict[str, bytes] = {}
+
+    def stored(compiler: Mapping[str, str], build: Callable[[], bytes]) -> bytes:
+        assert compiler["compiler"] and all(isinstance(word, str) for word in compiler.values())
+        key = repr(sorted(compiler.items()))
+        if key not in kept:
+            kept[key] = build()
+        else:
+            hits.append(key)
+        return kept[key]
+
+    hits: list[str] = []
+    for number in range(2):
+        kernel = device.compile(text, signatures, stored, {"seven": (1,)})["seven"]
+        upload(device, buffer, np.zeros(1))
+        kernel.launch((1,), (1,), [buffer])
+        assert download(device, buffer, "float64", 1) == [7]
+        assert len(hits) == number
+    assert all(kept.values())
+
+
+def test_nonsense_instead_of_what_the_compiler_made_is_an_error(device: Device, dialect: Dialect) -> None:
+    text = dialect.entry("seven", "global double *a", "a[0] = 7;")
+    with pytest.raises(BackendError):
+        device.compile(text, {"seven": [None]}, lambda compiler, build: b"nonsense")
 
 
 def test_bad_source_gives_the_log(device: Device, dialect: Dialect) -> None:

@@ -64,4 +64,4 @@ def test_nomp_devices_says_why_hip_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "libamdhip64.so").write_text("no library")
     done = run(*NOMP, "devices", env=environment(tmp_path) | {"HIP_VISIBLE_DEVICES": "-1"})
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("hip"))
-    assert re.match(r"hip: cannot be used: (pyhip cannot be imported|HIP finds no AMD GPU): \S", line)
+    assert re.match(r"hip: cannot be used: (no HIP driver|HIP finds no AMD GPU): \S", line)

@@ -39,17 +39,20 @@ def test_defaults() -> None:
 def test_every_setting_from_the_environment() -> None:
     settings = of(NOMP_BACKEND="OpenCL", NOMP_PLATFORM="1", NOMP_DEVICE="2", NOMP_VERBOSE="3", NOMP_PROFILE="1",
                   NOMP_SCRIPTS_DIR="/s", NOMP_ANNOTATIONS_SCRIPT="sem", NOMP_INSTALL_DIR="/i", NOMP_ON_ERROR="continue",
-                  NOMP_DEBUG="1", NOMP_LEGALITY="warn", NOMP_CACHE_DIR="/c", NOMP_VERIFY="1")  # fmt: skip
+                  NOMP_DEBUG="1", NOMP_LEGALITY="warn", NOMP_CACHE="0",
+                  NOMP_CACHE_DIR="/c", NOMP_CACHE_SIZE="7", NOMP_VERIFY="1")  # fmt: skip
     assert settings == Settings("opencl", 1, 2, 3, 1, Path("/s"), "sem", Path("/i"), "continue", True, "warn",
-                                Path("/c"), True)  # fmt: skip
+                                False, Path("/c"), 7, True)  # fmt: skip
 
 
 def test_every_setting_from_the_command_line() -> None:
     settings = of("--nomp-backend", "CUDA", "--nomp-platform", "1", "--nomp-device", "2", "--nomp-verbose", "0",
                   "--nomp-profile", "3", "--nomp-scripts-dir", "s", "--nomp-annotations-script", "sem",
                   "--nomp-install-dir", "i", "--nomp-on-error", "exit", "--nomp-debug", "no",
-                  "--nomp-legality", "off", "--nomp-cache-dir", "c", "--nomp-verify", "on")  # fmt: skip
-    assert settings == Settings("cuda", 1, 2, 0, 3, Path("s"), "sem", Path("i"), "exit", False, "off", Path("c"), True)
+                  "--nomp-legality", "off", "--nomp-cache", "off", "--nomp-cache-dir", "c", "--nomp-cache-size", "0",
+                  "--nomp-verify", "on")  # fmt: skip
+    assert settings == Settings("cuda", 1, 2, 0, 3, Path("s"), "sem", Path("i"), "exit", False, "off", False, Path("c"),
+                                0, True)  # fmt: skip
 
 
 def test_the_environment_wins_over_the_command_line_over_pyproject(tmp_path: Path) -> None:

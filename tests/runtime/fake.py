@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nomp.backend import BackendError, DeviceInfo, NoSuchDevice
+from nomp.backend import BackendError, DeviceInfo, NoSuchDevice, Stored
 
 UNDEFINED = 0xAA
 INFO = DeviceInfo("fake", "opencl", "p", "fake device", "v", "1", "cpu", "none", 64, 1 << 15, 1 << 20, 1, 1)
@@ -38,7 +38,10 @@ class FakeDevice:
         self.live: list[bytearray] = []
         self.log: list[str] = []
 
-    def compile(self, text: str, signatures: Mapping[str, Sequence[str | None]]) -> Mapping[str, FakeKernel]:
+    def compile(
+        self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
+        blocks: Mapping[str, Sequence[int]] | None = None,
+    ) -> Mapping[str, FakeKernel]:  # fmt: skip
         self.log.append(f"compile {text}")
         if "syntax error" in text:
             raise BackendError("it does not compile", "line 2: syntax error\nsorry")

@@ -32,7 +32,7 @@ def test_scalars_are_read_by_their_type() -> None:
     host = [np.array([1 if d == "bool" else 0.1 if "float" in d else np.iinfo(d).max], d) for d in DTYPES]
     Kernel(region(*params, upper=Const(5, "int32"))).run(bench.context, [address(x) for x in host])
     ((_, _, *got),) = bench.launched
-    assert [(type(x), x) for x in got] == [(x[0].dtype.type, x[0]) for x in host]
+    assert [(type(x), x) for x in got] == [(type(x[0].item()) if x.dtype != bool else int, x[0]) for x in host]
 
 
 def test_values_and_grids_are_computed_from_scalars() -> None:
@@ -278,7 +278,7 @@ def test_a_scalar_that_only_values_depend_on_makes_no_new_plan() -> None:
     bench.memory.update(address(a), 0, 8, 8, TO)
     for n, value in ((5, 0.5), (5, -0.0), (5, 0.5), (6, 0.5), (5, 0.0), (6, 1.5)):
         kernel.run(bench.context, [address(ctypes.c_int(n)), address(ctypes.c_double(value)), address(a)])
-        assert repr(bench.launched[-1][2:]) == repr((np.float64(value), np.int32(n)))
+        assert repr(bench.launched[-1][2:]) == repr((value, n))
     assert len(kernel._plans) == 2
 
 

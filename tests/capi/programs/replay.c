@@ -91,8 +91,9 @@ int main(void) {
   double factor = 0.5, sums[2] = {0, 1};
   uintptr_t addresses[] = {(uintptr_t)&n, 0xabc0, (uintptr_t)&factor, (uintptr_t)sums, (uintptr_t)&last};
 
-  CHECK(nomp_replay(2, addresses) == 0);
+  CHECK(nomp_replay(2, addresses) == 0 && nomp_replay_sync() == 0);
   nomp_replay_start(&functions);
+  CHECK(nomp_replay_sync() == 0); /* it has no function for that */
   CHECK(nomp_replay(-1, addresses) == 0 && nomp_replay(2, addresses) == 0);
   CHECK(nomp_replay_keep(2, &replay) == 1);
   CHECK(nomp_replay(1, addresses) == 0 && nomp_replay(3, addresses) == 0 && !*log_);
@@ -129,7 +130,7 @@ int main(void) {
   n = 7;
 
   pid_t child = fork(); /* the child's driver is not there */
-  if (child == 0) _exit(nomp_replay(2, addresses));
+  if (child == 0) _exit(nomp_replay(2, addresses) + nomp_replay_sync());
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child && status == 0);
   CHECK(nomp_replay(2, addresses) == 1);
@@ -188,6 +189,13 @@ int main(void) {
   CHECK(nomp_replay_keep(2, &with_cuda) == 1);
   calls = 0, refuse = 2;
   CHECK(nomp_replay(2, addresses) == -5 && strcmp(strrchr(log_, ' '), " 2;pop;") == 0);
+  *log_ = 0, calls = 0, refuse = -1;
+  CHECK(nomp_replay_sync() == 1 && strcmp(log_, "push;wait;pop;") == 0);
+  calls = 0, refuse = 1;
+  CHECK(nomp_replay_sync() == 0 && calls == 3);
+  CHECK(nomp_replay_keep(2, &with_cuda) == 1);
+  nomp_replay_stop();
+  CHECK(nomp_replay_sync() == 0 && nomp_replay(2, addresses) == 0 && calls == 3);
   puts("done");
   return 0;
 }

@@ -33,8 +33,8 @@ struct nomp_kernel {
 };
 
 /*
- * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, and copy to and from a buffer; or
- * (with a context) CUDA's stream, and its functions for these, to enter and leave the context, and to wait.
+ * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, copy to and from a buffer, and
+ * wait; or (with a context) CUDA's stream, and its functions for these, and to enter and leave the context.
  */
 struct nomp_driver {
   void *queue, *context;
@@ -90,11 +90,13 @@ struct nomp_replay {
 };
 
 void nomp_replay_start(const struct nomp_driver *now);
+void nomp_replay_stop(void);
 int nomp_replay_keep(int id, struct nomp_replay *replay);
 void nomp_replay_forget(void);
 void nomp_replay_lock(void);
 void nomp_replay_unlock(void);
 int nomp_replay(int id, const uintptr_t *addresses);
+int nomp_replay_sync(void);
 
 /* log.c */
 int nomp_log_error(int number, const char *file, int line, const char *text);

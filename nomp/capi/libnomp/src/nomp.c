@@ -107,7 +107,7 @@ int nomp_run(int id, ...) {
 
 int nomp_sync(void) {
   REQUIRE_START("nomp_sync");
-  return nomp_py_sync();
+  return nomp_replay_sync() ? 0 : nomp_py_sync();
 }
 
 int nomp_finalize(void) {

@@ -36,6 +36,8 @@ int nomp_pragma_run(struct nomp_region *region, void **args) {
 
 void nomp_pragma_confirm(void) { CALL(nomp_py_pragma_confirm()); }
 
-void nomp_pragma_sync(const char *file, int line) { CALL(nomp_py_pragma_sync(file, line)); }
+void nomp_pragma_sync(const char *file, int line) {
+  if (!nomp_replay_sync()) CALL(nomp_py_pragma_sync(file, line));
+}
 
 void nomp_pragma_finalize(const char *file, int line) { CALL(nomp_py_pragma_finalize(file, line)); }

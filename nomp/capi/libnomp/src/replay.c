@@ -36,17 +36,28 @@ static void forget(void) {
   for (int id = 0; id < kernels; id++) replays[id] = NULL;
 }
 
-/* A child's driver has none of the parent's threads: Python says so. */
-static void forget_in_child(void) {
-  lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static void stop(void) {
   forget();
+  memset(&driver, 0, sizeof driver);
+}
+
+/* A child's driver has none of the parent's threads: Python says so. */
+static void stop_in_child(void) {
+  lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+  stop();
 }
 
 void nomp_replay_start(const struct nomp_driver *now) {
   static int prepared = 0;
   pthread_mutex_lock(&lock);
   driver = *now;
-  if (!prepared) prepared = pthread_atfork(NULL, NULL, forget_in_child) == 0;
+  if (!prepared) prepared = pthread_atfork(NULL, NULL, stop_in_child) == 0;
+  pthread_mutex_unlock(&lock);
+}
+
+void nomp_replay_stop(void) {
+  pthread_mutex_lock(&lock);
+  stop();
   pthread_mutex_unlock(&lock);
 }
 
@@ -175,4 +186,20 @@ int nomp_replay(int id, const uintptr_t *addresses) {
   }
   pthread_mutex_unlock(&lock);
   return result;
+}
+
+/* Wait for the device.  1: done; 0: Python is to do it, and to say what is wrong. */
+int nomp_replay_sync(void) {
+  pthread_mutex_lock(&lock);
+  int status = -1;
+  if (driver.wait) {
+    status = driver.context ? ((cu_with)driver.enter)(driver.context) : 0;
+    if (!status) {
+      status = ((cu_with)driver.wait)(driver.queue);
+      void *context;
+      if (driver.context) ((cu_pop)driver.leave)(&context);
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return status == 0;
 }

@@ -1,0 +1,58 @@
+"""Prints what a launch costs from Python, and a look-up of the address map with one entry and with 10000, in us."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import timeit
+
+from nomp import config
+from nomp.frontend import clang
+from nomp.runtime import session
+from nomp.runtime.memory import TO, AddressMap
+
+TEXT = """void work(double *a, double *b, double *c, double *d, double x, int n) {
+  for (int i = 0; i < n; i++) a[i] = x * b[i] + c[i] * d[i]; }"""
+
+
+class NoDevice:
+    """Memory that is never used."""
+
+    def alloc(self, nbytes: int) -> object:
+        """Something to tell apart."""
+        return object()
+
+    def copy_to(self, *_: object) -> None:
+        """Nothing."""
+
+    def zero(self, *_: object) -> None:
+        """Nothing."""
+
+
+def launch() -> float:
+    """Microseconds of `session.run`, without what waits for the device."""
+    session.init(config.load())
+    kernel = session.declare(clang.parse_function(TEXT, clang.ForClauses(), "<call>"))
+    arrays = [ctypes.c_double(1) for _ in range(4)]
+    values = [*arrays, ctypes.c_double(0.5), ctypes.c_int(1)]
+    addresses = [ctypes.addressof(value) for value in values]
+    for address in addresses[:4]:
+        session.update(address, 0, 1, 8, TO)
+    times = []
+    for _ in range(41):
+        times.append(timeit.timeit(lambda: session.run(kernel, addresses), number=300) / 300)
+        session.sync()
+    session.finalize()
+    return sorted(times)[20] * 1e6
+
+
+def look_up(entries: int) -> float:
+    """Microseconds to find what an interior pointer points into."""
+    memory = AddressMap(NoDevice())  # type: ignore[arg-type]
+    for number in range(entries):
+        memory.update(0x10000 + 4096 * number, 0, 8, 8, TO)
+    address = 0x10000 + 4096 * (entries // 2) + 8
+    return min(timeit.repeat(lambda: memory.find(address), number=20000, repeat=7)) / 20000 * 1e6
+
+
+print(json.dumps({"call": launch(), "few": look_up(1), "10000": look_up(10000)}))

@@ -1,0 +1,259 @@
+"""C programs and the kernel cache: what a warm start imports, and what many, killed and unlucky processes do to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from commands import NOMP_CC, run, succeed
+
+from nomp.cache_entries import Entries
+
+PROGRAMS = Path(__file__).with_name("programs")
+ANSWER = "250750.0\n"
+ROWS = """
+import loopy as lp
+from widths import times
+
+def tile(knl, context, size):
+    return lp.split_iname(knl, "i", times * size, outer_tag="g.0")
+"""
+
+
+class Program:
+    """The program ``two`` in a folder, with its script, and caches of its own, PoCL's too."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.cache = folder, folder / "cache"
+        shutil.copy(PROGRAMS / "two.c", folder)
+        (folder / "rows.py").write_text(ROWS)
+        (folder / "widths.py").write_text("times = 2\n")
+        succeed(*NOMP_CC, "-O1", "two.c", "-o", "two", cwd=folder)
+        own = {"NOMP_CACHE_DIR": str(self.cache), "POCL_CACHE_DIR": str(folder / "pocl"), "NOMP_VERBOSE": "3"}
+        self.environment = os.environ | own
+
+    def start(self, **environment: str) -> subprocess.Popen[str]:
+        env, pipe = self.environment | environment, subprocess.PIPE
+        return subprocess.Popen([self.folder / "two"], cwd=self.folder, env=env, stdout=pipe, stderr=pipe, text=True)
+
+    def run(self, **environment: str) -> str:
+        """Run it to its end, with the right answer; what it says on stderr."""
+        return answered(self.start(**environment))
+
+
+def answered(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, ANSWER), err
+    return err
+
+
+def outcomes(said: str) -> dict[str, int]:
+    """How often each ``hit: source`` and the like is in what a program *said*."""
+    return dict(Counter(re.findall(r"remark: cache (\w+: \w+)", said)))
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+MISSES, HITS = {"miss: source": 2, "miss: binary": 2}, {"hit: source": 2, "hit: binary": 2}
+
+
+def test_the_second_run_compiles_nothing(program: Program) -> None:
+    assert outcomes(program.run()) == MISSES
+    assert outcomes(program.run()) == HITS
+
+
+HEAVY = {"loopy", "islpy", "pymbolic", "pytools", "pyopencl", "numpy", "lark", "clang", "mako", "importlib.metadata"}
+
+
+def test_a_warm_start_imports_nothing_heavy(program: Program) -> None:
+    program.run()
+    said = program.run(PYTHONPROFILEIMPORTTIME="1", NOMP_BACKEND="opencl", NOMP_VERBOSE="2")
+    imported = set(re.findall(r"^import time:.*\| +(\S+)$", said, re.MULTILINE))
+    assert "nomp.runtime.session" in imported
+    assert imported & HEAVY == set()
+    assert not [name for name in imported if name.startswith("nomp.pipeline")]
+
+
+def test_a_warm_start_compiles_nothing_by_pocl_either(program: Program) -> None:
+    program.run()
+    shutil.rmtree(program.folder / "pocl")
+    program.run()
+    made = list((program.folder / "pocl").rglob("*.so"))
+    before = {path.stat().st_mtime for path in made}
+    assert made and program.run() and {path.stat().st_mtime for path in made} == before
+    kept = {path.parent.name for path in made}
+    assert any(name.startswith("1-1-1") for name in kept), kept
+
+
+def test_a_helper_of_a_script_counts(program: Program) -> None:
+    program.run()
+    (program.folder / "widths.py").write_text("times = 3\n")
+    said = program.run()
+    assert outcomes(said) == {"miss: source": 1, "miss: binary": 1, "hit: source": 1, "hit: binary": 1}
+    (program.folder / "widths.py").write_text("times = 2\n")
+    assert outcomes(program.run()) == HITS
+
+
+def test_off_means_off(program: Program) -> None:
+    assert "cache" not in program.run(NOMP_CACHE="off")
+    assert not program.cache.exists()
+
+
+@pytest.mark.parametrize("place", ["/proc/nomp", "/dev/null/nomp"])
+def test_a_folder_that_cannot_be_written_to(program: Program, place: str) -> None:
+    said = program.run(NOMP_CACHE_DIR=place)
+    assert len(re.findall(r"\[N532\]", said)) == 1
+    assert "[N532]" not in program.run(NOMP_CACHE_DIR=place, NOMP_VERBOSE="2")
+
+
+def test_damage_is_repaired(program: Program) -> None:
+    program.run()
+    files = sorted(path for path in program.cache.rglob("*") if path.is_file() and path.name != "lock")
+    for number, file in enumerate(files):
+        data = file.read_bytes()
+        file.write_bytes(data[: len(data) // 2] if number % 2 else bytes([data[0] ^ 4]) + data[1:])
+    said = program.run()
+    assert "[N531]" in said and outcomes(said) == MISSES
+    assert outcomes(program.run()) == HITS
+
+
+def test_a_binary_that_the_driver_refuses_is_made_again(program: Program) -> None:
+    program.run()
+    entries = Entries(program.cache, frozenset({os.geteuid()}))
+    for entry in list(entries):
+        if entry.words["kind"] == "binary":
+            entries.remove(entry.key)
+            entries.write(entry.inputs, entry.words, {"binary": b"what another driver made"})
+    said = program.run()
+    assert said.count("the driver refuses it") == 2
+    assert outcomes(program.run()) == HITS
+
+
+@pytest.mark.slow
+def test_sixteen_processes_that_start_cold_at_once(program: Program) -> None:
+    said = [answered(process) for process in [program.start() for _ in range(16)]]
+    total: Counter[str] = Counter()
+    for text in said:
+        total.update(outcomes(text))
+    assert total["miss: source"] == total["miss: binary"] == 2, total
+    assert total["hit: source"] == total["hit: binary"] == 30, total
+
+
+@pytest.mark.slow
+def test_processes_that_are_killed_leave_no_harm(program: Program) -> None:
+    """At any time of a cold run: while it compiles, while it writes, while others wait for it."""
+    start = time.monotonic()
+    program.run()
+    cold = time.monotonic() - start
+    for number in range(12):
+        if number % 4 == 0:
+            shutil.rmtree(program.cache)
+        first, second = program.start(), program.start()
+        time.sleep(cold * (number + 1) / 12)
+        first.send_signal(signal.SIGKILL)
+        first.communicate()
+        answered(second)
+        assert "[N531]" not in program.run()
+    assert outcomes(program.run()) == HITS
+
+
+def test_two_versions_share_a_folder(program: Program, tmp_path: Path) -> None:
+    """Of nomp, here the one under test and a copy with one more comment."""
+    import nomp
+
+    package = Path(nomp.__file__).parent
+    copy = tmp_path / "other"
+    for name, source in (("nomp", package), ("nomp_backends", package.parent / "backends" / "nomp_backends")):
+        shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    with (copy / "nomp" / "pipeline.py").open("a") as file:
+        file.write("# another version\n")
+    program.run()
+    said = program.run(PYTHONPATH=str(copy))
+    assert outcomes(said)["miss: source"] == 2 and "versions.nomp" in said
+    assert outcomes(program.run()) == outcomes(program.run(PYTHONPATH=str(copy))) == HITS
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("limits") / "limits"
+    succeed(*NOMP_CC, "-O1", "-Wall", "-Werror", PROGRAMS / "limits.c", "-o", program)
+    return program
+
+
+def test_what_is_built_with_the_program_needs_no_compiler(program: Program) -> None:
+    words = (*NOMP_CC, "-O1", "-c", "two.c"), (*NOMP_CC, "--prebuild", "opencl", "two.o", "-o", "two")
+    for command in words:
+        assert succeed(*command, cwd=program.folder).stderr == ""
+    assert outcomes(program.run()) == HITS
+    assert list(Entries(program.cache, frozenset())) == []
+    succeed(*NOMP_CC, "-O1", "two.c", "-o", "two", cwd=program.folder)  # the folder stays: the kernels are the same
+    assert outcomes(program.run()) == HITS
+    (program.folder / "widths.py").write_text("times = 5\n")
+    said = program.run()
+    assert outcomes(said) == {"miss: source": 1, "miss: binary": 1, "hit: source": 1, "hit: binary": 1}
+
+
+def test_everybody_may_read_what_is_built_with_a_program(program: Program) -> None:
+    succeed(*NOMP_CC, "--prebuild=opencl", "two.c", "-o", "two", cwd=program.folder)
+    paths = [program.folder / "two.nomp", *(program.folder / "two.nomp").rglob("*")]
+    assert {path.stat().st_mode & 0o777 for path in paths if path.is_dir()} == {0o755}
+    assert all(path.stat().st_mode & 0o044 == 0o044 for path in paths if path.is_file())
+
+
+def test_a_gpu_need_not_be_there_to_compile_for_it(program: Program) -> None:
+    succeed(*NOMP_CC, "--prebuild=cuda:sm_90", "two.c", "-o", "two", cwd=program.folder)
+    entries = list(Entries(program.folder / "two.nomp", frozenset({os.geteuid()})))
+    binaries = [entry.folder / "binary" for entry in entries if entry.words["kind"] == "binary"]
+    assert len(binaries) == 2 and all(file.read_bytes().startswith(b"\x7fELF") for file in binaries)
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("abacus", "--prebuild: there is no backend 'abacus' [N502]"),
+     ("cuda:sm_1", "compiling for cuda:sm_1 failed: unknown architecture 'sm_1'; known are sm_70"),
+     ("opencl:x", "compiling for opencl:x failed: OpenCL's compilers belong to devices")],
+)  # fmt: skip
+def test_targets_that_cannot_be_built_for(program: Program, target: str, message: str) -> None:
+    done = run(*NOMP_CC, f"--prebuild={target}", "two.c", "-o", "two", cwd=program.folder)
+    assert done.returncode == 1 and message in done.stderr
+
+
+def limits(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    done = succeed(program, *words)
+    assert done.stdout == "done\n"
+    return done
+
+
+def test_after_fork_the_child_gets_errors_and_the_parent_goes_on(built: Path) -> None:
+    said = limits(built, "fork").stderr
+    assert said.count("nomp was initialized by the parent process [N602]") == 3
+
+
+def test_signals_do_not_disturb_launches(built: Path) -> None:
+    limits(built, "signals")
+
+
+@pytest.mark.slow
+def test_ten_thousand_maps(built: Path) -> None:
+    limits(built, "maps")
+
+
+@pytest.mark.slow
+def test_a_thousand_kernels(built: Path) -> None:
+    limits(built, "kernels")
+
+
+@pytest.mark.slow
+def test_a_million_launches_take_no_more_memory(built: Path) -> None:
+    """NOMP_TEST_SECONDS=600 makes it as long as one likes."""
+    limits(built, "launches", os.environ.get("NOMP_TEST_SECONDS", "60"))
