@@ -282,8 +282,12 @@ def _unstage(address: int, place: int, size: int, stage: Any, done: Any) -> None
     ctypes.memmove(address + place, stage.ctypes.data, size)
 
 
-_MULTIPROCESSORS = {"sm_70": 80, "sm_75": 72, "sm_80": 108, "sm_86": 84, "sm_89": 142, "sm_90": 132, "sm_100": 148}
-"""How many the fastest GPU of an architecture has, for who compiles where there is none."""
+_FASTEST = {
+    "sm_70": (80, 96), "sm_75": (72, 64), "sm_80": (108, 163), "sm_86": (84, 99), "sm_89": (142, 99),
+    "sm_90": (132, 227), "sm_100": (148, 227),
+}  # fmt: skip
+"""The multiprocessors, and KB of a group's memory, of the fastest GPU of an architecture, for who compiles where there
+is none.  Source: CUDA C++ Programming Guide, compute capabilities."""
 
 
 class CudaBackend:
@@ -312,10 +316,11 @@ class CudaBackend:
         """See `nomp.backend.Backend.compiler`."""
         from nomp_backends import nvrtc
 
-        if arch not in _MULTIPROCESSORS:
-            raise BackendError(f"unknown architecture '{arch}'; known are {', '.join(_MULTIPROCESSORS)}")
+        if arch not in _FASTEST:
+            raise BackendError(f"unknown architecture '{arch}'; known are {', '.join(_FASTEST)}")
+        units, group_kilobytes = _FASTEST[arch]
         words = "cuda", "cuda", "", "", "", "", "gpu", arch
-        info = DeviceInfo(*words, 1024, 49152, 0, _MULTIPROCESSORS[arch], 32, pointer_arithmetic=True)
+        info = DeviceInfo(*words, 1024, group_kilobytes << 10, 0, units, 32, pointer_arithmetic=True)
         return Compiler(info, nvrtc.identity(arch), partial(nvrtc.compiled, arch=arch))
 
 
