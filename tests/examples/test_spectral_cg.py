@@ -34,10 +34,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(program: Path, *arguments: int) -> str:
-    """The program's output; it must not say anything else, at the highest verbosity."""
+    """The program's output; it must not say anything else, at the highest verbosity, but for what the cache had."""
     environment = os.environ | {"NOMP_CACHE_DIR": str(program.parent / "cache"), "NOMP_VERBOSE": "3"}
     done = commands.succeed(program, *map(str, arguments), env=environment)
-    assert done.stderr == ""
+    assert re.sub(r".*\[N530\]\n(.* \| .*\n)*", "", done.stderr) == ""
     return done.stdout
 
 
