@@ -34,7 +34,8 @@ PREBUILT = ".nomp"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an entry is of: the *kind* (``source`` or ``binary``) and the kernel's *name*; *span* is where it stands."""
+    """What an entry is of: the *kind* (``region``, ``source``, ``binary``), the kernel's *name*, and where that stands.
+    """
 
     kind: str
     name: str

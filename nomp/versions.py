@@ -16,7 +16,7 @@ from pathlib import Path
 
 PACKAGES = {
     "nomp": "nomp", "nomp_backends": "nomp", "nomp_transforms": "nomp", "loopy": "loopy", "islpy": "islpy",
-    "pymbolic": "pymbolic", "pytools": "pytools",
+    "pymbolic": "pymbolic", "pytools": "pytools", "clang": "libclang",
 }  # fmt: skip
 """What decides on the source of kernels: import packages, and what they are installed as."""
 

@@ -140,7 +140,6 @@ def _update(address: int, start: int, end: int, unit: int, op: int) -> None:
 
 def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> None:
     from nomp.capi import jit
-    from nomp.frontend import clang
     from nomp.runtime import session
     from nomp.walks import fixed
 
@@ -149,7 +148,7 @@ def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> 
     text = _ffi.string(source).decode("utf-8", "replace")
     file = f"<nomp_jit {next(_sources)}>"
     register_source(file, text)
-    region = clang.parse_function(text, asked, file)
+    region = jit.region_of(text, asked, file, session.kept())
     values = jit.jit_values(region, declared)
     region = replace(fixed(region, values), overwrite=True)
     try:

@@ -8,17 +8,21 @@ Errors: `NompError` N651 (a clause), N652 (the arguments do not fit the function
 
 from __future__ import annotations
 
+import re
 import struct
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from nomp import region_json
 from nomp.arithmetic import SIZES, is_float, limits
+from nomp.cache import Cache, Subject
 from nomp.diagnostics import Span, error
 from nomp.pragma import ForClauses, Name, Reduce
 from nomp.pragma_help import OPERATORS
 from nomp.region import NOWHERE, Param, Region, Script
+from nomp.versions import versions
 
 HERE = Span("<nomp_jit>", 1)
 
@@ -110,6 +114,28 @@ def _check(triple: Triple) -> None:
     if kind == "reduce" and second not in OPERATORS:
         help = f"the operators are {' '.join(OPERATORS)}"
         raise error("N651", f'Operator "{second}" of clause "reduce" is not a valid operator.', help=help)
+
+
+# ----------------------------------------------------------------------------------------------------- the region
+
+_FILE = "region.json"
+
+
+def region_of(text: str, clauses: ForClauses, file: str, cache: Cache) -> Region:
+    """The function *text* as a region, see `clang.parse_function`, which *cache* saves from being imported."""
+    if "#" in text:  # it may include files, which change
+        return _parsed(text, clauses, file)
+    name = re.search(r"(\w+)\s*\(", text)
+    inputs = {"kind": "region", "text": text, "clauses": region_json.encode(clauses), "versions": versions()}
+    subject = Subject("region", name[1] if name else "")
+    made = cache.obtain(subject, inputs, lambda: {_FILE: region_json.dumps(_parsed(text, clauses, file)).encode()})
+    return replace(region_json.loads(made[_FILE].decode()), file=file)
+
+
+def _parsed(text: str, clauses: ForClauses, file: str) -> Region:
+    from nomp.frontend import clang
+
+    return clang.parse_function(text, clauses, file)
 
 
 # ---------------------------------------------------------------------------------------------------- arguments

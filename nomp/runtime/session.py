@@ -111,6 +111,10 @@ class Session:
         context = self._context
         return context.device.info if context else None
 
+    def kept(self) -> cache.Cache:
+        """The kernel cache; N602 before init."""
+        return self._started().cache
+
     def update(
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
     ) -> None:
@@ -274,6 +278,7 @@ lock = _session.lock
 init = _session.init
 started = _session.started
 device = _session.device
+kept = _session.kept
 update = _session.update
 declare = _session.declare
 run = _session.run

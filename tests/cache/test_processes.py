@@ -228,8 +228,8 @@ def test_targets_that_cannot_be_built_for(program: Program, target: str, message
     assert done.returncode == 1 and message in done.stderr
 
 
-def limits(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    done = succeed(program, *words)
+def limits(program: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    done = succeed(program, *words, env=os.environ | environment)
     assert done.stdout == "done\n"
     return done
 
@@ -241,6 +241,15 @@ def test_after_fork_the_child_gets_errors_and_the_parent_goes_on(built: Path) ->
 
 def test_signals_do_not_disturb_launches(built: Path) -> None:
     limits(built, "signals")
+
+
+def test_a_warm_nomp_jit_parses_nothing(built: Path, tmp_path: Path) -> None:
+    own = {"NOMP_CACHE_DIR": str(tmp_path), "NOMP_VERBOSE": "3"}
+    first, second = (outcomes(limits(built, "fork", **own).stderr) for _ in range(2))
+    assert first == {"miss: region": 1, "miss: source": 1, "miss: binary": 1}
+    assert second == {"hit: region": 1, "hit: source": 1, "hit: binary": 1}
+    said = limits(built, "signals", **own, PYTHONPROFILEIMPORTTIME="1", NOMP_BACKEND="opencl").stderr
+    assert set(re.findall(r"^import time:.*\| +(\S+)$", said, re.MULTILINE)) & HEAVY == set()
 
 
 @pytest.mark.slow
