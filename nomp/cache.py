@@ -26,7 +26,7 @@ from nomp.diagnostics import Diagnostic, Span
 Inputs = Mapping[str, Any]
 """All that decides what a stage makes: JSON's types; the names are shown to people."""
 
-Outcome = Literal["hit", "miss", "damaged", "unusable"]
+Outcome = Literal["hit", "miss", "damaged", "unkept", "unusable"]
 
 PREBUILT = ".nomp"
 """What follows a program's name in that of the folder with its kernels."""
@@ -58,7 +58,8 @@ _counts: Counter[tuple[str, Outcome]] = Counter()
 def statistics() -> dict[str, dict[str, int]]:
     """How often this process has found what it looked for (``hit``), or not (``miss``), by the kind of entry.
 
-    ``damaged`` entries, which count as misses too, were not what had been written; ``unusable`` are folders.
+    ``damaged`` entries, which count as misses too, were of no use; what is ``unkept`` could not be written down;
+    ``unusable`` are folders.
     """
     found: dict[str, dict[str, int]] = {}
     for (kind, outcome), count in _counts.items():
@@ -91,6 +92,7 @@ class Cache:
     ) -> None:  # fmt: skip
         """*limit* is in bytes; 0 is none.  *tell* gets the remarks; None: nobody wants to read them."""
         self._limit, self._tell = limit, tell
+        self._useless: set[str] = set()
         self._own = self._usable(own)
         self._places = [place for place in (self._usable(prebuilt), self._own) if place is not None]
 
@@ -133,11 +135,12 @@ class Cache:
     def look(self, subject: Subject, inputs: Inputs) -> dict[str, bytes] | None:
         """The same, for what does not count by itself."""
         key = digest(inputs)
-        for place in self._places:
+        for place in self._places if key not in self._useless else ():
             try:
                 files = place.read(key)
             except Damaged as reason:
-                self.drop(subject, inputs, str(reason))
+                self._damaged(subject, key, str(reason))
+                place.remove(key)
                 continue
             if files is not None:
                 return files
@@ -152,6 +155,7 @@ class Cache:
         """Keep *files* for *inputs*, unless something is kept for them, which *replace* removes."""
         if self._own is None:
             return
+        self._useless.discard(digest(inputs))
         if replace:
             self._own.remove(digest(inputs))
         try:
@@ -164,11 +168,19 @@ class Cache:
             self._own.shrink(self._limit)
 
     def drop(self, subject: Subject, inputs: Inputs, reason: str) -> None:
-        """Remove what is kept for *inputs*, which is of no use."""
+        """Remove what is kept for *inputs*, which is of no use; what cannot be removed is not looked at any more."""
         key = digest(inputs)
-        self._happened(Event(subject, "damaged", f"entry {key[:12]} is made again: {reason}"))
+        self._damaged(subject, key, reason)
+        self._useless.add(key)
         for place in self._places:
             place.remove(key)
+
+    def unkept(self, subject: Subject, reason: str) -> None:
+        """Tell that what was made is not kept, for this *reason*."""
+        self._happened(Event(subject, "unkept", reason))
+
+    def _damaged(self, subject: Subject, key: str, reason: str) -> None:
+        self._happened(Event(subject, "damaged", f"entry {key[:12]} is made again: {reason}"))
 
     def making(self, inputs: Inputs) -> AbstractContextManager[None]:
         """A block in which only this process makes what is to be kept for *inputs*."""

@@ -148,7 +148,7 @@ def _keep(cache: Cache, subject: Subject, key: _Key, compiled: Compiled) -> None
     try:
         text = source_json.dumps(source, diagnostics, key.places)
     except Unplaced as reason:
-        cache.drop(subject, key.inputs, str(reason))
+        cache.unkept(subject, str(reason))
         return
     helpers = [script_files.imported(script) for script in key.scripts]
     files = {_FILE: text.encode(), f"kernel.{source.dialect}": source.text.encode()}

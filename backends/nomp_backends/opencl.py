@@ -23,18 +23,6 @@ POCL = "Portable Computing Language"
 _PIECE = 2**30
 """How many bytes are filled at a time."""
 
-# Numbers of OpenCL's header.
-_ALL_DEVICES = 0xFFFFFFFF
-_TYPES = {1 << 1: "cpu", 1 << 2: "gpu", 1 << 3: "accelerator"}
-_READ_WRITE = 1
-_NAME, _VENDOR, _DRIVER_VERSION, _VERSION, _PLATFORM = 0x102B, 0x102C, 0x102D, 0x102F, 0x1031
-_TYPE, _COMPUTE_UNITS, _GROUP_SIZE = 0x1000, 0x1002, 0x1004
-_FP32, _GLOBAL_MEMORY, _LOCAL_MEMORY = 0x101B, 0x101F, 0x1023
-_EXACT_DIVISION = 1 << 7
-_PLATFORM_VERSION, _PLATFORM_NAME = 0x0901, 0x0902
-_BINARY_SIZES, _BINARIES, _BUILD_LOG, _KERNEL_ARGUMENTS = 0x1165, 0x1166, 0x1183, 0x1191
-_MAJOR_NV, _MINOR_NV, _WARP_NV, _WAVEFRONT_AMD, _GROUP_MULTIPLE = 0x4000, 0x4001, 0x4003, 0x4043, 0x1067
-
 _NOT_COMPILING = ("POCL_CACHE_DIR", "POCL_DEBUG", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT", "POCL_SIGFPE_HANDLER",
                   "POCL_SIGUSR2_HANDLER", "POCL_MEMORY_LIMIT", "POCL_STARTUP_DELAY", "POCL_DEVICES")  # fmt: skip
 """The settings of PoCL that its compiler does not read."""
@@ -46,7 +34,7 @@ class OpenCLKernel:
     def __init__(self, queue: int, program: int, name: str, signature: Sequence[str | None]) -> None:
         self._queue, self._program, self._name, self._signature = queue, program, name, signature
         self.handle = cl.make("loading the kernels", "clCreateKernel", program, name.encode())
-        count = cl.number("clGetKernelInfo", self.handle, _KERNEL_ARGUMENTS)
+        count = cl.number("clGetKernelInfo", self.handle, cl.KERNEL_ARGUMENTS)
         if count != len(signature):
             raise BackendError(f"kernel '{name}' takes {count} arguments, not {len(signature)}")
         self._packers = [struct.Struct(f"={TYPE_CODES[dtype]}") if dtype else None for dtype in signature]
@@ -132,7 +120,7 @@ class OpenCLDevice:
         self._programs: list[int] = []
         self._options = "-w"  # PoCL counts warnings on the program's stderr
         # Division and square root in single precision are off by some units in the last place unless asked for.
-        if cl.number("clGetDeviceInfo", device, _FP32) & _EXACT_DIVISION:
+        if cl.number("clGetDeviceInfo", device, cl.FP32) & cl.EXACT_DIVISION:
             self._options += " -cl-fp32-correctly-rounded-divide-sqrt"
         doing = f"opening {info.name}"
         self._context = cl.make(doing, "clCreateContext", None, 1, self._handles(), None, None)
@@ -159,9 +147,9 @@ class OpenCLDevice:
 
     def _identity(self, blocks: Mapping[str, Sequence[int]]) -> dict[str, str]:
         """All that decides, besides the text, on what the driver's compiler makes."""
-        platform = cl.number("clGetDeviceInfo", self._device, _PLATFORM)
-        compiler = cl.text("clGetPlatformInfo", platform, _PLATFORM_VERSION)
-        driver = cl.text("clGetDeviceInfo", self._device, _DRIVER_VERSION)
+        platform = cl.number("clGetDeviceInfo", self._device, cl.PLATFORM)
+        compiler = cl.text("clGetPlatformInfo", platform, cl.PLATFORM_VERSION)
+        driver = cl.text("clGetDeviceInfo", self._device, cl.DRIVER_VERSION)
         names = [name for name in sorted(os.environ) if name.startswith("POCL_") and name not in _NOT_COMPILING]
         return {
             "compiler": f"{self.info.platform}, {compiler}, {driver}", "options": self._options,
@@ -189,7 +177,7 @@ class OpenCLDevice:
         try:
             cl.call("compiling", "clBuildProgram", program, 1, self._handles(), self._options.encode(), None, None)
         except BackendError as reason:
-            log = cl.text("clGetProgramBuildInfo", program, self._device, _BUILD_LOG)
+            log = cl.text("clGetProgramBuildInfo", program, self._device, cl.BUILD_LOG)
             raise BackendError("clBuildProgram failed", log) from reason
         return program
 
@@ -198,11 +186,11 @@ class OpenCLDevice:
         variants = dict.fromkeys(f"{_written(block)}-goffs0-smallgrid" for block in blocks)
         try:
             with _environment("POCL_BINARY_SPECIALIZE_WG", ",".join(variants)):
-                (size,) = struct.unpack("=Q", cl.info("clGetProgramInfo", program, _BINARY_SIZES))
+                (size,) = struct.unpack("=Q", cl.info("clGetProgramInfo", program, cl.BINARY_SIZES))
                 data = ctypes.create_string_buffer(max(1, size))
                 pointers = (ctypes.c_void_p * 1)(ctypes.addressof(data))
                 doing = "asking for the binary", "clGetProgramInfo"
-                cl.call(*doing, program, _BINARIES, ctypes.sizeof(pointers), pointers, None)
+                cl.call(*doing, program, cl.BINARIES, ctypes.sizeof(pointers), pointers, None)
         except (BackendError, struct.error):
             return b""
         return data.raw[:size]
@@ -216,7 +204,7 @@ class OpenCLDevice:
         doing = f"allocating {nbytes} bytes"
         if nbytes > self.info.global_mem_bytes:  # some drivers find out only when the buffer is used
             raise BackendError(f"{doing}: the device has {self.info.global_mem_bytes}")
-        made = cl.make(doing, "clCreateBuffer", self._context, _READ_WRITE, nbytes, None)
+        made = cl.make(doing, "clCreateBuffer", self._context, cl.READ_WRITE, nbytes, None)
         self._buffers.add(made)
         return made
 
@@ -349,7 +337,7 @@ def _platforms() -> list[list[int]]:
 
 def _devices(platform: int) -> list[int]:
     try:
-        return cl.handles("looking for devices", "clGetDeviceIDs", platform, _ALL_DEVICES)
+        return cl.handles("looking for devices", "clGetDeviceIDs", platform, cl.ALL_DEVICES)
     except BackendError as reason:
         if "DEVICE_NOT_FOUND" in str(reason):
             return []
@@ -357,20 +345,20 @@ def _devices(platform: int) -> list[int]:
 
 
 def _info(device: int) -> DeviceInfo:
-    kind = next((name for bit, name in _TYPES.items() if _number(device, _TYPE) & bit), "default")
+    kind = next((name for bit, name in cl.TYPES.items() if _number(device, cl.TYPE) & bit), "default")
     return DeviceInfo(
         backend="opencl",
         dialect="opencl",
-        platform=cl.text("clGetPlatformInfo", _number(device, _PLATFORM), _PLATFORM_NAME),
-        name=_text(device, _NAME),
-        vendor=_text(device, _VENDOR),
-        driver=_text(device, _VERSION),
+        platform=cl.text("clGetPlatformInfo", _number(device, cl.PLATFORM), cl.PLATFORM_NAME),
+        name=_text(device, cl.NAME),
+        vendor=_text(device, cl.VENDOR),
+        driver=_text(device, cl.VERSION),
         type=kind,
         arch=_arch(device, kind),
-        max_threads_per_block=_number(device, _GROUP_SIZE),
-        local_mem_bytes=_number(device, _LOCAL_MEMORY),
-        global_mem_bytes=_number(device, _GLOBAL_MEMORY),
-        compute_units=_number(device, _COMPUTE_UNITS),
+        max_threads_per_block=_number(device, cl.GROUP_SIZE),
+        local_mem_bytes=_number(device, cl.LOCAL_MEMORY),
+        global_mem_bytes=_number(device, cl.GLOBAL_MEMORY),
+        compute_units=_number(device, cl.COMPUTE_UNITS),
         warp_size=_warp_size(device, kind),
     )
 
@@ -388,16 +376,16 @@ def _arch(device: int, kind: str) -> str:
     if kind == "cpu":
         return host.machine()
     try:
-        return f"sm_{_number(device, _MAJOR_NV)}{_number(device, _MINOR_NV)}"
+        return f"sm_{_number(device, cl.MAJOR_NV)}{_number(device, cl.MINOR_NV)}"
     except BackendError:
-        return _text(device, _NAME).split(":")[0]
+        return _text(device, cl.NAME).split(":")[0]
 
 
 def _warp_size(device: int, kind: str) -> int:
     """How many items run in lockstep; a CPU has one (its vector lanes are the compiler's business)."""
     if kind == "cpu":
         return 1
-    for what in (_WARP_NV, _WAVEFRONT_AMD, _GROUP_MULTIPLE):
+    for what in (cl.WARP_NV, cl.WAVEFRONT_AMD, cl.GROUP_MULTIPLE):
         try:
             return _number(device, what)
         except BackendError:

@@ -1,4 +1,4 @@
-"""Prints how much processor time nomp takes, without the device's compiler, over the tenth kernel of a process that keeps none."""
+"""Prints how much processor time nomp takes over the tenth kernel of a process, without the device's compiler."""
 
 from __future__ import annotations
 

@@ -121,6 +121,36 @@ def test_what_was_built_with_the_program_comes_first(tmp_path: Path) -> None:
     assert bench.made == 0 and not (tmp_path / "own").exists()
 
 
+def spoil(folder: Path) -> None:
+    """Damage the entries in *folder*, which cannot be removed from there."""
+    for file in folder.rglob("file"):
+        file.write_bytes(b"spoilt")
+
+
+@pytest.mark.parametrize("removed", [True, False])
+def test_damage_beside_the_program_leaves_the_users_own_entry(
+    tmp_path: Path, removed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Bench(tmp_path / "built").obtain()
+    spoil(tmp_path / "built")
+    if not removed:
+        monkeypatch.setattr(Entries, "remove", lambda *_: None)
+    first, second = (Bench(tmp_path / "own", tmp_path / "built") for _ in range(2))
+    assert first.obtain() == second.obtain() == b"made"
+    assert (first.made, second.made) == (1, 0)
+
+
+def test_what_is_of_no_use_and_cannot_be_removed_is_not_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Bench(tmp_path / "built").obtain()
+    monkeypatch.setattr(Entries, "remove", lambda *_: None)
+    bench = Bench(tmp_path / "own", tmp_path / "built")
+    bench.cache.drop(SUBJECT, INPUTS, "the driver refuses it")
+    assert bench.cache.find(SUBJECT, INPUTS) is None
+    assert bench.obtain() == b"made" and bench.made == 1
+
+
 def test_nothing_is_kept_where_it_is_off(tmp_path: Path) -> None:
     settings = Settings(cache=False, cache_dir=tmp_path / "c")
     off = cache.opened(settings, lambda _: None)

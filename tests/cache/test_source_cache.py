@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from kernels import PROGRAMS, regions
 
-from nomp import pipeline, source_cache, source_json
+from nomp import cache, pipeline, source_cache, source_json
 from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.cache import Cache
 from nomp.cache_entries import Entries
 from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
-from nomp.diagnostics import Diagnostic
+from nomp.diagnostics import Diagnostic, Span
 from nomp.frontend import clang
 from nomp.region import Region
 
@@ -66,9 +66,9 @@ class Project:
     def compile(
         self, region: Region | None = None, jit: Mapping[str, Number] | None = None, **settings: Any
     ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
-        cache = Cache(Entries(self.folder / "cache", frozenset({os.geteuid()})))
+        kept = Cache(Entries(self.folder / "cache", frozenset({os.geteuid()})))
         given = region or self.region(), settings.pop("device", CPU), jit or {}, settings.pop("variant", USUAL)
-        return source_cache.compile(*given, Settings(**settings), cache)
+        return source_cache.compile(*given, Settings(**settings), kept)
 
 
 @pytest.fixture
@@ -228,6 +228,20 @@ def test_places_that_coincided_must_still_do_so(project: Project) -> None:
     assert source_json.loads(text, same)[1] == (warning,)
     with pytest.raises(source_json.Unplaced):
         source_json.loads(text, places)
+
+
+def test_a_message_about_another_place_is_not_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    warning = Diagnostic("N307", "m", Span("/elsewhere/x.py", 1), "warning")
+
+    def compile(*given: Any) -> Any:
+        source, _ = pipeline.compile(*given)
+        project.compiled += 1
+        return source, (warning,)
+
+    monkeypatch.setattr(source_cache, "_pipeline", lambda: compile)
+    assert project.compile()[1] == project.compile()[1] == (warning,)
+    assert project.compiled == 2
+    assert cache.events()[-1].reason == "a message is about /elsewhere/x.py:1:1"
 
 
 @pytest.mark.slow
