@@ -46,6 +46,10 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "clEnqueueCopyBuffer": (_ADDRESS, _ADDRESS, _ADDRESS, _BYTES, _BYTES, _BYTES, *_WAIT),
     "clEnqueueFillBuffer": (_ADDRESS, _ADDRESS, c_char_p, _BYTES, _BYTES, _BYTES, *_WAIT),
     "clFinish": (_ADDRESS,),
+    "clEnqueueMarkerWithWaitList": (_ADDRESS, *_WAIT),
+    "clWaitForEvents": (c_uint, _ADDRESS),
+    "clGetEventProfilingInfo": _INFO,
+    "clReleaseEvent": (_ADDRESS,),
 }
 """Those that return a status."""
 
