@@ -9,12 +9,13 @@ each kernel that is compiled (``source``), and one for each batch of events (``e
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -102,10 +103,14 @@ class Sink(Protocol):
 
 
 class Log:
-    """Writes events to *path*, which is new.  OSError if it cannot."""
+    """Writes events to *path*, which is new.  OSError if it cannot be made.
 
-    def __init__(self, path: Path, header: Header) -> None:
+    *failed* is told when no more can be written (the disk is full); what comes after that is left out.
+    """
+
+    def __init__(self, path: Path, header: Header, failed: Callable[[OSError], None]) -> None:
         self._file = path.open("x", encoding="utf-8")
+        self._failed: Callable[[OSError], None] | None = failed
         self._write({"nomp": FORMAT, "header": list(astuple(header))})
 
     def region(self, number: int, region: Region) -> None:
@@ -122,11 +127,18 @@ class Log:
 
     def close(self) -> None:
         """See `Sink.close`."""
-        self._file.close()
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def _write(self, data: Any) -> None:
-        self._file.write(json.dumps(data, separators=(",", ":")) + "\n")
-        self._file.flush()
+        if self._failed is None:
+            return
+        try:
+            self._file.write(json.dumps(data, separators=(",", ":")) + "\n")
+            self._file.flush()
+        except OSError as reason:
+            failed, self._failed = self._failed, None
+            failed(reason)
 
 
 def log_path(folder: Path, header: Header) -> Path:

@@ -31,12 +31,15 @@ def measurement(settings: Settings, device: DeviceInfo, tell: Callable[[str], No
     if settings.profile_dir is None:
         return in_the_end
     about = header(device, time.time())
-    try:
-        return Log(log_path(settings.profile_dir, about), about)
-    except OSError as reason:
+
+    def failed(reason: OSError, step: str = "make room for them; those of the rest of the run are lost") -> None:
         message = f"the measurements cannot be written to {settings.profile_dir}: {reason.strerror}"
-        step = "give profile-dir a folder that exists and can be written; a table follows at the end instead"
         tell(Diagnostic("N620", message, severity="warning", help=step).render() + "\n")
+
+    try:
+        return Log(log_path(settings.profile_dir, about), about, failed)
+    except OSError as reason:
+        failed(reason, "give profile-dir a folder that exists and can be written; a table follows at the end instead")
         return in_the_end
 
 

@@ -295,7 +295,8 @@ def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
 
 
 def _tell(text: str) -> None:
-    print(text, end="", file=sys.stderr)
+    with contextlib.suppress(OSError):  # a program does not end because no one can read its measurements
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:

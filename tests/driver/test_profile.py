@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -110,6 +111,13 @@ def test_a_folder_that_is_not_there_gives_a_table_instead(program: Path, tmp_pat
     assert done.stderr.startswith(f"nomp: warning: the measurements cannot be written to {tmp_path}/no: "
                                   "No such file or directory [N620]\nhelp: give profile-dir a folder")  # fmt: skip
     assert re.search(r"^add .* 3 ", done.stderr, re.MULTILINE)
+
+
+def test_a_table_that_cannot_be_printed_does_not_end_the_program(program: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program], env={**os.environ, "NOMP_PROFILE": "1"}, stdout=subprocess.PIPE, stderr=full,
+                              text=True)  # fmt: skip
+    assert (done.returncode, done.stdout) == (5, "3.0 3000.0\n")
 
 
 def test_reports_that_cannot_be_written(program: Path, tmp_path: Path) -> None:

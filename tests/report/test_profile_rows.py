@@ -72,8 +72,12 @@ def test_nothing_happened() -> None:
     assert table(Summary("a device").profile()) == "profile on a device\n"
 
 
+def refuse(reason: OSError) -> None:
+    raise reason
+
+
 def log(path: Path, two: list[Region], header: Header = HEADER) -> None:
-    made = Log(path, header)
+    made = Log(path, header, refuse)
     for number, found in enumerate(two):
         made.region(number, found)
     made.source(0, "kernel text")
@@ -95,6 +99,16 @@ def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path, two: list[Re
     log(path, two)
     path.write_text(path.read_text()[:-5])
     assert read(path).events == list(EVENTS[:2])
+
+
+def test_a_full_disk_is_told_once_and_the_program_goes_on(tmp_path: Path) -> None:
+    told: list[str | None] = []
+    made = Log(tmp_path / "x.jsonl", HEADER, lambda reason: told.append(reason.strerror))
+    made._file = open("/dev/full", "w")  # noqa: SIM115
+    for _ in range(3):
+        made.events(EVENTS)
+    made.close()
+    assert told == ["No space left on device"]
 
 
 def test_processes_are_added_up_by_kernel(tmp_path: Path, two: list[Region]) -> None:
