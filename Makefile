@@ -3,6 +3,8 @@
 # make fuzz N=500 SEED=0   random programs against gcc; failures end up in build/fuzz
 # make bench-runtime   time launches, and the start of programs
 # make bench-cpu   time kernels against gcc and OpenMP; BENCH_ARGS='--kernel gemm --size medium'
+# make docs   the documentation, as HTML in build/docs
+# make bench  the same, kept for this commit in benchmarks/history.jsonl and drawn in the docs
 # make check  ruff, mypy, import-linter          make clean   remove what was built here
 PYTHON ?= python3
 VENV ?= .venv
@@ -14,7 +16,7 @@ DEMO = $(wildcard examples/02_spectral_cg/*.c)
 # What an installation is made from; the Python files are used in place.
 BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
 
-.PHONY: demo test quick check fuzz bench-cpu bench-runtime clean needs needs-tests
+.PHONY: demo test quick check docs fuzz bench-cpu bench-runtime bench clean needs needs-tests
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed
@@ -36,11 +38,20 @@ check: $(VENV)/.developer
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.developer
+	$(BIN)/sphinx-build -q -n -W --keep-going -b html docs build/docs
+
 fuzz: $(VENV)/.developer
 	$(BIN)/python tests/fuzz/run.py -n $(or $(N),100) -s $(or $(SEED),0) -o build/fuzz
 
 bench-cpu: $(VENV)/.installed
 	$(BIN)/python benchmarks/cpu.py $(BENCH_ARGS)
+
+bench: $(VENV)/.installed
+	@mkdir -p build/bench
+	$(BIN)/python benchmarks/cpu.py --json build/bench/cpu.json $(BENCH_ARGS)
+	$(BIN)/python benchmarks/history.py build/bench/cpu.json
+	$(BIN)/python docs/generate.py
 
 bench-runtime: $(VENV)/.installed
 	$(BIN)/python benchmarks/runtime.py $(BENCH_ARGS)

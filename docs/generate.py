@@ -1,10 +1,11 @@
-"""Write the pages that are made from the code: settings.md and codes.md.  Run `python docs/generate.py`.
+"""Write settings.md and codes.md, which are made from the code, and the pictures.  Run `python docs/generate.py`.
 
 `tests/docs/test_generated.py` fails where a page is not what this would write.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from nomp import config
@@ -53,7 +54,12 @@ def codes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"settings.md": settings_page, "codes.md": codes_page}
+sys.path.insert(0, str(DOCS))
+from pictures import PICTURES  # noqa: E402
+from ratios import history  # noqa: E402
+
+PAGES = {"settings.md": settings_page, "codes.md": codes_page,
+         "pictures/history.svg": history, **{f"pictures/{name}": draw for name, draw in PICTURES.items()}}  # fmt: skip
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

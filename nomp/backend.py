@@ -142,6 +142,14 @@ class Kernel(Protocol):
         declares, only where the dialect cannot declare it (CUDA C++).  Returns at once."""
 
 
+class Timing(Protocol):
+    """When the device carried out some operations."""
+
+    def interval(self) -> tuple[float, float]:
+        """When they began, after `Device.start_timing`, and how long they took, in seconds of the device's clock.
+        Waits for them.  `BackendError` if the device is closed."""
+
+
 class Device(Protocol):
     """An open device with one in-order queue: operations happen in the order of the calls."""
 
@@ -178,6 +186,16 @@ class Device(Protocol):
 
     def sync(self) -> None:
         """Wait for everything enqueued."""
+
+    def start_timing(self) -> None:
+        """From now on operations may be timed, from zero on.  Waits for what is enqueued; `native` is not used until
+        `stop_timing`.  `BackendError` if the device has no clock."""
+
+    def stop_timing(self) -> None:
+        """No more operations are timed, and their timings not asked for.  Waits for them."""
+
+    def timed(self, work: Callable[[], None]) -> Timing:
+        """Call *work*, which calls operations of this device, and say when it carries these out."""
 
     def native(self) -> Native | None:
         """The driver's functions, if they are known: each time the same object, until the device is closed."""

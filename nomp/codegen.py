@@ -36,6 +36,7 @@ from pymbolic import var
 from pymbolic.mapper.substitutor import make_subst_func
 
 from nomp.arithmetic import Number, convert, evaluate, is_launch_expr
+from nomp.clocks import timed
 from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Step, Value
 from nomp.loops import INDEX
 from nomp.lower import group_memory
@@ -53,6 +54,7 @@ class CodegenError(Exception):
     """loopy cannot make code of a kernel; the message is loopy's."""
 
 
+@timed("generate code")
 def generate(
     kernel: lp.TranslationUnit, values: tuple[Value, ...], jit: Mapping[str, Number], dialect: str,
     scratch: tuple[Scratch, ...] = (),

@@ -88,7 +88,9 @@ class Settings:
     verbose: int = field(
         default=2, metadata=_row(NUMBER, "what is logged on stderr: 1 errors, 2 warnings too, 3 all", "2")
     )
-    profile: int = field(default=0, metadata=_row(NUMBER, "libnomp measures with it; accepted and not used yet", "0"))
+    profile: int = field(
+        default=0, metadata=_row(NUMBER, "not 0: measure launches and copies, and print a table at finalize", "0")
+    )
     scripts_dir: Path | None = field(
         default=None, metadata=_row(FOLDER, "where scripts are looked for besides", "none")
     )
@@ -118,6 +120,10 @@ class Settings:
     verify: bool = field(
         default=False,
         metadata=_row(SWITCH, "run each annotated loop on the host as well and compare the results (N618)", "0"),
+    )
+    profile_dir: Path | None = field(
+        default=None,
+        metadata=_row(FOLDER, "with profile: write a file of measurements here instead of a table", "none"),
     )
     warnings: tuple[Diagnostic, ...] = ()
 

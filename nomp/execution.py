@@ -17,6 +17,7 @@ from loopy.symbolic import get_dependencies
 from pymbolic import var
 
 from nomp import changes
+from nomp.clocks import timed
 from nomp.copies import Copies
 from nomp.device_source import Blame, DeviceSource, Placement, Schedule
 from nomp.lower import Lowered
@@ -111,6 +112,7 @@ class _Reader(Times):
         return texts
 
 
+@timed("find dependences")
 def scheduled(
     lowered: Lowered, kernel: lp.TranslationUnit, marks: Marks, source: DeviceSource, parameters: Mapping[str, str],
     blames: Mapping[str, Blame],

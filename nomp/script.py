@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from nomp import script_lines
+from nomp.clocks import timed
 from nomp.config import Settings
 from nomp.diagnostics import (
     Diagnostic,
@@ -81,6 +82,7 @@ def unused(region: Region) -> tuple[Diagnostic, ...]:
     return (_unused(region),) if words(region) else ()
 
 
+@timed("script")
 def apply(
     kernel: Any, region: Region, context: Mapping[str, str | int], settings: Settings
 ) -> tuple[Any, tuple[Diagnostic, ...], tuple[Version, ...]]:

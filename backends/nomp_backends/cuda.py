@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from types import ModuleType
@@ -138,6 +138,19 @@ def _check(status: int, what: str) -> None:
         raise BackendError(f"loading {what} again: CUDA's status is {status}")
 
 
+class CudaTiming:
+    """See `nomp.backend.Timing`: between two events of *device*."""
+
+    def __init__(self, device: CudaDevice, zero: Any, first: Any, last: Any) -> None:
+        self._device, self._zero, self._first, self._last = device, zero, first, last
+
+    def interval(self) -> tuple[float, float]:
+        """See `nomp.backend.Timing.interval`."""
+        with self._device.current("timing operations"):
+            self._last.synchronize()
+            return self._zero.time_till(self._first) / 1e3, self._first.time_till(self._last) / 1e3
+
+
 class CudaDevice:
     """One GPU: its primary context, and a stream."""
 
@@ -151,6 +164,7 @@ class CudaDevice:
         self._stages: list[tuple[Any, Any]] = []
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
+        self._zero: Any = None
 
     @contextmanager
     def current(self, doing: str) -> Iterator[None]:
@@ -237,6 +251,26 @@ class CudaDevice:
         with self.current("waiting for the device"):
             self.stream.synchronize()
 
+    def start_timing(self) -> None:
+        """See `nomp.backend.Device.start_timing`."""
+        with self.current("timing operations"):
+            self.stream.synchronize()
+            self._zero = _pycuda().Event().record(self.stream)
+
+    def stop_timing(self) -> None:
+        """See `nomp.backend.Device.stop_timing`."""
+        self.sync()
+        self._zero = None
+
+    def timed(self, work: Callable[[], None]) -> CudaTiming:
+        """See `nomp.backend.Device.timed`."""
+        with self.current("timing operations"):
+            first, last = _pycuda().Event(), _pycuda().Event()
+            first.record(self.stream)
+            work()
+            last.record(self.stream)
+        return CudaTiming(self, self._zero, first, last)
+
     def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
         self._native = self._native or CudaNative(self, self._context.handle)
@@ -256,6 +290,7 @@ class CudaDevice:
             self._buffers.clear()
             self._modules.clear()
             self._stages.clear()
+            self._zero = None
             if self._native is not None:
                 self._native.unload()
                 self._native = None

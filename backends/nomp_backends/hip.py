@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from types import ModuleType
@@ -99,6 +99,26 @@ class HipKernel:
             _hip().hipModuleLaunchKernel(self._function, *groups, *items, group_bytes, None, packed)
 
 
+class HipTiming:
+    """See `nomp.backend.Timing`: between two events of *device*."""
+
+    def __init__(self, device: HipDevice, zero: Any, first: Any, last: Any) -> None:
+        self._device, self._zero, self._first, self._last = device, zero, first, last
+        self._known: tuple[float, float] | None = None
+
+    def interval(self) -> tuple[float, float]:
+        """See `nomp.backend.Timing.interval`."""
+        if self._known is None:
+            hip = _hip()
+            with self._device.current("timing operations"):
+                hip.hipEventSynchronize(self._last)
+                begin = hip.hipEventElapsedTime(self._zero, self._first)
+                lasted = hip.hipEventElapsedTime(self._first, self._last)
+            self._known = begin / 1e3, lasted / 1e3
+            self._device.drop(self._first, self._last)
+        return self._known
+
+
 class HipDevice:
     """One GPU; its queue is the null stream."""
 
@@ -108,6 +128,8 @@ class HipDevice:
         self._buffers: set[int] = set()
         self._modules: list[tuple[Any, bytes]] = []
         self._is_open = True
+        self._zero: Any = None
+        self._events: dict[int, Any] = {}
         self.sync()  # a device that cannot be used says so now
 
     @contextmanager
@@ -189,6 +211,38 @@ class HipDevice:
         with self.current("waiting for the device"):
             _hip().hipStreamSynchronize(None)
 
+    def start_timing(self) -> None:
+        """See `nomp.backend.Device.start_timing`."""
+        self.sync()
+        self._zero = self._mark()
+
+    def stop_timing(self) -> None:
+        """See `nomp.backend.Device.stop_timing`."""
+        self.sync()
+        self._zero = None
+        self.drop(*self._events.values())
+
+    def timed(self, work: Callable[[], None]) -> HipTiming:
+        """See `nomp.backend.Device.timed`."""
+        first = self._mark()
+        work()
+        return HipTiming(self, self._zero, first, self._mark())
+
+    def _mark(self) -> Any:
+        """A new event in the queue; `drop` gives it back."""
+        with self.current("timing operations"):
+            event = _hip().hipEventCreate()
+            self._events[event.value] = event
+            _hip().hipEventRecord(event, None)
+        return event
+
+    def drop(self, *events: Any) -> None:
+        """Give *events* of this device back, unless they have been already."""
+        with self.current("timing operations"):
+            for event in events:
+                if self._events.pop(event.value, None):
+                    _hip().hipEventDestroy(event)
+
     def native(self) -> None:
         """See `nomp.backend.Device.native`."""
         return None
@@ -200,6 +254,7 @@ class HipDevice:
         self._is_open = False
         with self.current("closing the device"):
             _hip().hipStreamSynchronize(None)
+            self.drop(*self._events.values())
             while self._buffers:
                 _hip().hipFree(self._buffers.pop())
             while self._modules:

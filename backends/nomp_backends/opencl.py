@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform as host
 import shutil
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from nomp.backend import TYPE_CODES, BackendError, Bound, Compiler, DeviceInfo, Stored, address_of, require_device
+from nomp_backends import opencl_devices
 from nomp_backends import opencl_driver as cl
 
 POCL = "Portable Computing Language"
@@ -31,8 +31,8 @@ _NOT_COMPILING = ("POCL_CACHE_DIR", "POCL_DEBUG", "POCL_AFFINITY", "POCL_MAX_PTH
 class OpenCLKernel:
     """An entry point with its argument types known, so that setting them looks nothing up."""
 
-    def __init__(self, queue: int, program: int, name: str, signature: Sequence[str | None]) -> None:
-        self._queue, self._program, self._name, self._signature = queue, program, name, signature
+    def __init__(self, device: OpenCLDevice, program: int, name: str, signature: Sequence[str | None]) -> None:
+        self._device, self._program, self._name, self._signature = device, program, name, signature
         self.handle = cl.make("loading the kernels", "clCreateKernel", program, name.encode())
         count = cl.number("clGetKernelInfo", self.handle, cl.KERNEL_ARGUMENTS)
         if count != len(signature):
@@ -47,7 +47,7 @@ class OpenCLKernel:
 
     def copy(self, arguments: Sequence[Any]) -> OpenCLKernel:
         """The kernel again, with these *arguments*."""
-        made = OpenCLKernel(self._queue, self._program, self._name, self._signature)
+        made = OpenCLKernel(self._device, self._program, self._name, self._signature)
         made._set_all(arguments)
         return made
 
@@ -61,11 +61,12 @@ class OpenCLKernel:
             total = cl.sizes([groups * size for groups, size in zip(grid, block, strict=True)])
             self._shape = tuple(grid), tuple(block), total, cl.sizes(block)
         _, _, total, items = self._shape
-        status = self._launch(self._queue, self.handle, len(grid), None, total, items, 0, None, None)
+        queue, event = self._device.queue, self._device.event()
+        status = self._launch(queue, self.handle, len(grid), None, total, items, 0, None, event)
         if status:
             cl.check(status, f"{self._name} in {tuple(grid)} groups of {tuple(block)}", "clEnqueueNDRangeKernel")
         if self._is_new:  # PoCL compiles now, in a thread of its own, which an exit would pull the compiler from
-            cl.call(f"running {self._name}", "clFinish", self._queue)
+            cl.call(f"running {self._name}", "clFinish", queue)
             self._is_new = False
 
     def _set_all(self, arguments: Sequence[Any]) -> None:
@@ -109,8 +110,40 @@ class OpenCLNative:
         return 0, None
 
 
+class OpenCLTiming:
+    """See `nomp.backend.Timing`: the sum of *events*; *zero* is in the clock's nanoseconds.
+
+    What is between them is left out: PoCL compiles there, at the first launch of each kernel.
+    """
+
+    def __init__(self, events: Sequence[Any], zero: int) -> None:
+        self._events, self._zero = list(events), zero
+        self._known = 0.0, 0.0
+        self._release = cl.library().clReleaseEvent
+
+    def interval(self) -> tuple[float, float]:
+        """See `nomp.backend.Timing.interval`."""
+        if self._events:
+            cl.call("timing operations", "clWaitForEvents", 1, ctypes.byref(self._events[-1]))
+            spans = [(_moment(event, cl.START), _moment(event, cl.END)) for event in self._events]
+            self._known = (spans[0][0] - self._zero) / 1e9, sum(end - start for start, end in spans) / 1e9
+            self.__del__()
+        return self._known
+
+    def __del__(self) -> None:
+        while self._events:
+            self._release(self._events.pop())
+
+
+def _moment(event: Any, key: int) -> int:
+    """When the operation of *event* started or ended, in nanoseconds."""
+    moment = ctypes.c_ulong()
+    cl.call("timing operations", "clGetEventProfilingInfo", event, key, 8, ctypes.byref(moment), None)
+    return moment.value
+
+
 class OpenCLDevice:
-    """One device with a context and an in-order queue."""
+    """One device with a context and an in-order queue; while operations are timed it is another one."""
 
     def __init__(self, device: int, info: DeviceInfo) -> None:
         self.info = info
@@ -124,7 +157,9 @@ class OpenCLDevice:
             self._options += " -cl-fp32-correctly-rounded-divide-sqrt"
         doing = f"opening {info.name}"
         self._context = cl.make(doing, "clCreateContext", None, 1, self._handles(), None, None)
-        self._queue = cl.make(doing, "clCreateCommandQueue", self._context, device, 0)
+        self.queue = self._plain = cl.make(doing, "clCreateCommandQueue", self._context, device, 0)
+        self._timed: list[Any] | None = None
+        self._zero = 0
 
     def compile(
         self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
@@ -143,7 +178,7 @@ class OpenCLDevice:
             binary = stored(self._identity(blocks or {}), build)
             if not built:
                 built.append(self._built(self._from_binary(binary)))
-        return {name: OpenCLKernel(self._queue, built[0], name, s) for name, s in signatures.items()}
+        return {name: OpenCLKernel(self, built[0], name, s) for name, s in signatures.items()}
 
     def _identity(self, blocks: Mapping[str, Sequence[int]]) -> dict[str, str]:
         """All that decides, besides the text, on what the driver's compiler makes."""
@@ -219,7 +254,7 @@ class OpenCLDevice:
 
     def _fill(self, buffer: int, width: int, start: int, nbytes: int) -> None:
         doing = f"filling {nbytes} bytes on the device", "clEnqueueFillBuffer"
-        cl.call(*doing, self._queue, buffer, bytes(width), width, start, nbytes, 0, None, None)
+        cl.call(*doing, self.queue, buffer, bytes(width), width, start, nbytes, 0, None, self.event())
 
     def free(self, buffer: int) -> None:
         """See `nomp.backend.Device.free`."""
@@ -229,34 +264,70 @@ class OpenCLDevice:
     def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_to`."""
         doing = f"copying {nbytes} bytes to the device", "clEnqueueWriteBuffer"
-        cl.call(*doing, self._queue, buffer, 1, offset, nbytes, address, 0, None, None)
+        cl.call(*doing, self.queue, buffer, 1, offset, nbytes, address, 0, None, self.event())
 
     def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_from`."""
         doing = f"copying {nbytes} bytes from the device", "clEnqueueReadBuffer"
-        cl.call(*doing, self._queue, buffer, 1, offset, nbytes, address, 0, None, None)
+        cl.call(*doing, self.queue, buffer, 1, offset, nbytes, address, 0, None, self.event())
 
     def copy(self, target: int, target_offset: int, source: int, source_offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy`."""
         doing = f"copying {nbytes} bytes on the device", "clEnqueueCopyBuffer"
-        cl.call(*doing, self._queue, source, target, source_offset, target_offset, nbytes, 0, None, None)
+        cl.call(*doing, self.queue, source, target, source_offset, target_offset, nbytes, 0, None, self.event())
+
+    def start_timing(self) -> None:
+        """See `nomp.backend.Device.start_timing`."""
+        self.sync()
+        doing = "timing operations"
+        if self.queue == self._plain:
+            self.queue = cl.make(doing, "clCreateCommandQueue", self._context, self._device, cl.PROFILING)
+        mark = ctypes.c_void_p()
+        cl.call(doing, "clEnqueueMarkerWithWaitList", self.queue, 0, None, ctypes.byref(mark))
+        cl.call(doing, "clWaitForEvents", 1, ctypes.byref(mark))
+        self._zero = _moment(mark, cl.END)
+        cl.call(doing, "clReleaseEvent", mark)
+
+    def stop_timing(self) -> None:
+        """See `nomp.backend.Device.stop_timing`."""
+        self.sync()
+        if self.queue != self._plain:
+            queue, self.queue = self.queue, self._plain
+            cl.call("timing operations", "clReleaseCommandQueue", queue)
+
+    def timed(self, work: Callable[[], None]) -> OpenCLTiming:
+        """See `nomp.backend.Device.timed`."""
+        events: list[Any] = []
+        self._timed = events
+        try:
+            work()
+        finally:
+            self._timed = None
+        return OpenCLTiming(events, self._zero)
+
+    def event(self) -> Any:
+        """Where the driver is to put the event of an operation; None if nothing is being timed."""
+        if self._timed is None:
+            return None
+        self._timed.append(ctypes.c_void_p())
+        return ctypes.byref(self._timed[-1])
 
     def native(self) -> OpenCLNative:
         """See `nomp.backend.Device.native`."""
-        self._native = self._native or OpenCLNative(self._queue)
+        self._native = self._native or OpenCLNative(self._plain)
         return self._native
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""
-        cl.call("waiting for the device", "clFinish", self._queue)
+        cl.call("waiting for the device", "clFinish", self.queue)
 
     def close(self) -> None:
         """See `nomp.backend.Device.close`."""
-        if not self._queue:
+        if not self.queue:
             return
-        self.sync()
-        driver, queue, context = cl.library(), self._queue, self._context
-        self._queue = self._context = 0
+        self.stop_timing()
+        driver, queue, context = cl.library(), self._plain, self._context
+        self.queue = self._plain = self._context = 0
         self._native = None
         while self._buffers:
             driver.clReleaseMemObject(self._buffers.pop())
@@ -290,14 +361,14 @@ class OpenCLBackend:
 
     def devices(self) -> list[list[DeviceInfo]]:
         """See `nomp.backend.Backend.devices`."""
-        return [[_info(device) for device in devices] for devices in _platforms()]
+        return [[opencl_devices.info(device) for device in devices] for devices in opencl_devices.platforms()]
 
     def open(self, platform: int, device: int) -> OpenCLDevice:
         """See `nomp.backend.Backend.open`."""
-        platforms = _platforms()
+        platforms = opencl_devices.platforms()
         require_device(platform, device, [len(devices) for devices in platforms])
         found = platforms[platform][device]
-        info = _info(found)
+        info = opencl_devices.info(found)
         os.environ.setdefault("PATH", os.defpath)  # a host program may run without one, and PoCL looks nowhere else
         if info.platform == POCL and shutil.which("ld") is None:
             # PoCL ends the process when it cannot run the linker at the first launch.
@@ -319,75 +390,3 @@ def _check_processor(device: OpenCLDevice) -> None:
     except BackendError as reason:
         message = "this PoCL is older than the processor and cannot compile for it: install a newer PoCL (Debian and "
         raise BackendError(f"{message}Ubuntu: apt-get install pocl-opencl-icd)", reason.log) from reason
-
-
-def _platforms() -> list[list[int]]:
-    """The devices of each platform."""
-    os.environ.setdefault("POCL_SIGFPE_HANDLER", "0")  # PoCL's would hide the program's own divisions by zero
-    if "OMP_PROC_BIND" in os.environ:
-        # An OpenMP runtime that binds the main thread makes PoCL's threads inherit its one core; PoCL can bind its own.
-        os.environ.setdefault("POCL_AFFINITY", "1")
-    cl.library()
-    try:
-        platforms = cl.handles("looking for platforms", "clGetPlatformIDs")
-        return [_devices(platform) for platform in platforms]
-    except BackendError as reason:
-        raise BackendError(f"no OpenCL platform: {reason}; 'pip install pyopencl[pocl]' brings one") from reason
-
-
-def _devices(platform: int) -> list[int]:
-    try:
-        return cl.handles("looking for devices", "clGetDeviceIDs", platform, cl.ALL_DEVICES)
-    except BackendError as reason:
-        if "DEVICE_NOT_FOUND" in str(reason):
-            return []
-        raise
-
-
-def _info(device: int) -> DeviceInfo:
-    kind = next((name for bit, name in cl.TYPES.items() if _number(device, cl.TYPE) & bit), "default")
-    return DeviceInfo(
-        backend="opencl",
-        dialect="opencl",
-        platform=cl.text("clGetPlatformInfo", _number(device, cl.PLATFORM), cl.PLATFORM_NAME),
-        name=_text(device, cl.NAME),
-        vendor=_text(device, cl.VENDOR),
-        driver=_text(device, cl.VERSION),
-        type=kind,
-        arch=_arch(device, kind),
-        max_threads_per_block=_number(device, cl.GROUP_SIZE),
-        local_mem_bytes=_number(device, cl.LOCAL_MEMORY),
-        global_mem_bytes=_number(device, cl.GLOBAL_MEMORY),
-        compute_units=_number(device, cl.COMPUTE_UNITS),
-        warp_size=_warp_size(device, kind),
-    )
-
-
-def _text(device: int, what: int) -> str:
-    return cl.text("clGetDeviceInfo", device, what)
-
-
-def _number(device: int, what: int) -> int:
-    return cl.number("clGetDeviceInfo", device, what)
-
-
-def _arch(device: int, kind: str) -> str:
-    """``sm_90`` on NVIDIA, the machine's name for a CPU, else the device's name (``gfx90a`` on AMD)."""
-    if kind == "cpu":
-        return host.machine()
-    try:
-        return f"sm_{_number(device, cl.MAJOR_NV)}{_number(device, cl.MINOR_NV)}"
-    except BackendError:
-        return _text(device, cl.NAME).split(":")[0]
-
-
-def _warp_size(device: int, kind: str) -> int:
-    """How many items run in lockstep; a CPU has one (its vector lanes are the compiler's business)."""
-    if kind == "cpu":
-        return 1
-    for what in (cl.WARP_NV, cl.WAVEFRONT_AMD, cl.GROUP_MULTIPLE):
-        try:
-            return _number(device, what)
-        except BackendError:
-            continue
-    return 1

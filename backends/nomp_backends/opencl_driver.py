@@ -28,6 +28,7 @@ TYPE, COMPUTE_UNITS, GROUP_SIZE = 0x1000, 0x1002, 0x1004
 FP32, GLOBAL_MEMORY, LOCAL_MEMORY = 0x101B, 0x101F, 0x1023
 EXACT_DIVISION = 1 << 7
 PLATFORM_VERSION, PLATFORM_NAME = 0x0901, 0x0902
+PROFILING, START, END = 1 << 1, 0x1282, 0x1283
 BINARY_SIZES, BINARIES, BUILD_LOG, KERNEL_ARGUMENTS = 0x1165, 0x1166, 0x1183, 0x1191
 MAJOR_NV, MINOR_NV, WARP_NV, WAVEFRONT_AMD, GROUP_MULTIPLE = 0x4000, 0x4001, 0x4003, 0x4043, 0x1067
 
@@ -58,6 +59,10 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "clEnqueueCopyBuffer": (_ADDRESS, _ADDRESS, _ADDRESS, _BYTES, _BYTES, _BYTES, *_WAIT),
     "clEnqueueFillBuffer": (_ADDRESS, _ADDRESS, c_char_p, _BYTES, _BYTES, _BYTES, *_WAIT),
     "clFinish": (_ADDRESS,),
+    "clEnqueueMarkerWithWaitList": (_ADDRESS, *_WAIT),
+    "clWaitForEvents": (c_uint, _ADDRESS),
+    "clGetEventProfilingInfo": _INFO,
+    "clReleaseEvent": (_ADDRESS,),
 }
 """Those that return a status."""
 

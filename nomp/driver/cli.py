@@ -23,7 +23,10 @@ VERBS = {
     "explain": "what a diagnostic's code means, or what is done with a loop",
     "cache": "what the kernel cache holds: ls, show, clear, path",
     "devices": "every backend and device, with PASS or the reason it cannot be used",
+    "profile": "run a program and say where its time goes",
+    "roofline": "measure a device, and how near a program's kernels come to it",
     "config": "flags for build systems, and the table of settings",
+    "completion": "what a shell needs to complete these verbs",
 }
 
 

@@ -1,12 +1,13 @@
 """``nomp config``: what a build system must know to use libnomp, and the table of settings.
 
 In: the options.  Out: flags on one line, in the order of `pkg-config` (several options may be combined), shell commands
-for ``--env``, or without an option the table of settings.
+for ``--env``, a task for an editor, or without an option the table of settings.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,27 @@ from nomp.config import markdown_table
 from nomp.driver import library
 
 _DESCRIPTION = "Print flags for compiling C programs that use nomp.h, or, without an option, the table of settings."
+
+_TASKS = {
+    "version": "2.0.0",
+    "tasks": [
+        {
+            "label": "nomp check",
+            "type": "shell",
+            "command": "nomp",
+            "args": ["check", "${file}"],
+            "problemMatcher": {
+                "owner": "nomp",
+                "source": "nomp",
+                "fileLocation": ["autoDetect", "${workspaceFolder}"],
+                "pattern": {
+                    "regexp": r"^(.+?):(\d+):(\d+): (error|warning|remark|note): (.+?)(?: \[(N\d{3})\])?$",
+                    "file": 1, "line": 2, "column": 3, "severity": 4, "message": 5, "code": 6,
+                },
+            },
+        }
+    ],
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,6 +55,8 @@ def main(arguments: Sequence[str]) -> int:
         print(shlex.join(words))
     if options.env:
         print(_environment(), end="")
+    if options.problem_matcher:
+        print(json.dumps(_TASKS, indent=2))
     return 0
 
 
@@ -41,6 +65,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--cflags", action="store_true", help="flags for the C compiler")
     parser.add_argument("--libs", action="store_true", help="flags for the linker, the run path included")
     parser.add_argument("--cmakedir", action="store_true", help="the folder for CMake's nomp_DIR")
+    parser.add_argument("--problem-matcher", action="store_true", help="a tasks.json for Visual Studio Code")
     parser.add_argument("--env", action="store_true", help="shell commands that let pkg-config and CMake find nomp")
     return parser.parse_args(arguments)
 

@@ -18,6 +18,7 @@ from islpy import dim_type
 from loopy.symbolic import Reduction as LoopyReduction
 from pymbolic import primitives as p
 
+from nomp.clocks import timed
 from nomp.device_source import Value, Variant
 from nomp.lower.builder import Builder, Context
 from nomp.lower.dialects import DIALECTS
@@ -45,6 +46,7 @@ class Lowered:
     statements: Mapping[str, int]
 
 
+@timed("lower")
 def lower(region: Region, variant: Variant, dialect: str, *, for_script: bool = False) -> Lowered:
     """Lower *region* for devices of *dialect*.
 

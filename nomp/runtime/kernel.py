@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.loops import trip_count
 from nomp.region import For, Param, Region
+from nomp.report import progress
 from nomp.runtime import aliasing, between, bounds, ranges
 from nomp.runtime.cells import Cell
 from nomp.runtime.failure import driver_error, driver_errors
@@ -40,6 +41,7 @@ from nomp.runtime.tables import Table
 if TYPE_CHECKING:
     from nomp.legality import Watch
     from nomp.runtime.elements import Stretch
+    from nomp.runtime.recorder import Recorder
     from nomp.runtime.verify import Trial
 
 
@@ -48,7 +50,8 @@ class Context:
     """What a launch happens in.
 
     *compile* makes the source of a region, given its jit values and the variant; *illegal* raises or shows what is
-    wrong with a schedule.  *cache* keeps what the device's compiler makes of sources.
+    wrong with a schedule.  *cache* keeps what the device's compiler makes of sources; *recorder*, if there is one,
+    measures.
     """
 
     device: Device
@@ -56,6 +59,18 @@ class Context:
     compile: Callable[[Region, Mapping[str, Number], Variant], DeviceSource]
     illegal: Callable[[Diagnostic], None]
     cache: Cache = field(default_factory=Cache)
+    recorder: Recorder | None = None
+
+    def watched(self, name: str) -> Device:
+        """The device, for copies of the array *name*."""
+        return self.recorder.of_array(name) if self.recorder else self.device
+
+    @contextmanager
+    def compiling(self, region: Region) -> Iterator[None]:
+        """Around what compiles *region*."""
+        recording = self.recorder.compiling(region) if self.recorder else nullcontext()
+        with progress.shown(f"compiling '{region.name}'"), recording:
+            yield
 
 
 MAX_PLANS = 16
@@ -146,7 +161,7 @@ class Kernel:
 
     def _carry_out(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
         try:  # this is what each launch from Python goes through
-            if self._cells or plan.tables:
+            if self._cells or plan.tables or context.recorder:
                 self._launch(context, plan, addresses)
             else:
                 for launch in plan.launches:
@@ -178,16 +193,20 @@ class Kernel:
         return plan
 
     def _launch(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
-        device, memory = context.device, context.memory
+        memory = context.memory
         elements = [addresses[c.position] + offset for c, offset in zip(self._cells, plan.cells, strict=True)]
         for cell, element in zip(self._cells, elements, strict=True):
-            cell.load(device, memory, element)
+            cell.load(context.watched(cell.param.name), memory, element)
         for position in plan.tables:
-            self._tables[position].load(device, addresses[position])
-        for launch in plan.launches:
-            launch.enqueue()
+            self._tables[position].load(context.watched(self.region.params[position].name), addresses[position])
+        if context.recorder:
+            if plan.sizes is None:
+                plan.sizes = self._scalars.sizes(addresses)
+            context.recorder.run(self.region, plan.sizes, plan.enqueue)
+        else:
+            plan.enqueue()
         for cell, element in zip(self._cells, elements, strict=True):
-            cell.store(device, memory, element)
+            cell.store(context.watched(cell.param.name), memory, element)
 
     def _mapped(self, plan: Plan, addresses: Sequence[int]) -> Iterator[Stretch]:
         """What is mapped of the arrays that the kernel uses, each stretch of it once."""
@@ -217,8 +236,11 @@ class Kernel:
         jit = {name: scalars[name] for name in self.region.clauses.jit}
         key = tuple(_bytes(value, self.region.param(name).dtype) for name, value in jit.items()), variant
         if key not in self._programs:
-            source = context.compile(self.region, jit, variant)
-            self._programs[key] = Program(context.device, source, self.span, context.cache, self._scalars.loose)
+            with context.compiling(self.region):
+                source = context.compile(self.region, jit, variant)
+                self._programs[key] = Program(context.device, source, self.span, context.cache, self._scalars.loose)
+            if context.recorder:
+                context.recorder.compiled(self.region, source.text)
             self._watches[self._programs[key]] = _watch(self.region, source)
         return self._programs[key]
 

@@ -59,7 +59,8 @@ class AddressMap:
     def __init__(self, device: Device, changing: Callable[[], None] = lambda: None) -> None:
         """*changing* is called before a pointer comes to mean another entry; `version` counts these changes."""
         self.version = 0
-        self._device = device
+        self._device = self._plain = device
+        self._watching: Callable[[str], Device] | None = None
         self._changing = changing
         self._starts: list[int] = []
         self._entries: list[Entry] = []
@@ -111,8 +112,14 @@ class AddressMap:
             raise error("N608", f"'{name}' is a null pointer: it cannot be on the device", span, help=help_)
         if op & (FROM | FREE) and not op & TO and not self._covers(low, high):
             raise _unmapped(name, start, end, span)
+        if self._watching:
+            self._device = self._watching(name)
         with driver_errors(f"updating '{name}' on the device", span):
             self._carry_out(address, low, high, unit, op)
+
+    def watch(self, watching: Callable[[str], Device] | None) -> None:
+        """From now on have *watching* give the device that copies the array of a name (None: the device itself)."""
+        self._device, self._watching = self._plain, watching
 
     def clear(self) -> None:
         """Free all entries."""

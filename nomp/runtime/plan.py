@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from nomp.arithmetic import Number
 from nomp.runtime import aliasing
 from nomp.runtime.memory import Entry
 from nomp.runtime.program import Program, Ready
@@ -19,9 +21,10 @@ class Plan:
 
     *entries* are where the arrays are mapped.  *cells* are byte offsets from their parameters' addresses, *counters*
     the bytes to write at addresses by position, *tables* the positions of the constant tables that nobody has mapped.
-    *used* is what the launches use of arrays, *apart* the last addresses for which no single variable was found to
-    overlap with anything.  *launches* of *program* have the loose scalars' bytes *loose*.  *runs* counts those while
-    the map has its *version*; *enough* of them, and it is left to C.
+    *sizes* are the values of the scalars that decide, once they have been asked for.  *used* is what the launches use
+    of arrays, *apart* the last addresses for which no single variable was found to overlap with anything.  *launches*
+    of *program* have the loose scalars' bytes *loose*.  *runs* counts those while the map has its *version*; *enough*
+    of them, and it is left to C.
     """
 
     entries: tuple[Entry | None, ...]
@@ -33,9 +36,15 @@ class Plan:
     tables: tuple[int, ...] = ()
     used: tuple[aliasing.Used, ...] = ()
     apart: list[int] = field(default_factory=list)
+    sizes: Mapping[str, Number] | None = None
     runs: int = 0
     version: int = 0
     enough: int = 2
+
+    def enqueue(self) -> None:
+        """Launch."""
+        for launch in self.launches:
+            launch.enqueue()
 
     def is_repeated(self, version: int) -> bool:
         """Count this run, while the map has *version*; whether there have been enough now."""

@@ -15,6 +15,7 @@ from nomp import backend
 from nomp.arithmetic import SIZES, Number, convert, evaluate
 from nomp.backend import BackendError, Device
 from nomp.cache import Cache, Subject
+from nomp.clocks import timed
 from nomp.device_source import Argument, DeviceSource, Launch, Value
 from nomp.diagnostics import NompError, Note, Span, error
 from nomp.region import Const, Expr, Var
@@ -60,7 +61,7 @@ class Program:
         sizes += [scratch.size for scratch in source.scratch]
         self.can_rebind = source.schedule is None and not any(_mentions(size, names) for size in sizes)
         try:
-            self._kernels = compiled(device, source, cache, span)
+            self._kernels = timed("device compiler")(compiled)(device, source, cache, span)
         except BackendError as reason:
             raise refused(source, device.info.name, reason, span) from reason
 

@@ -47,6 +47,10 @@ class Scalars:
         raw = b"".join([ctypes.string_at(addresses[s.position], s.size) for s in self._all])
         return raw[: self._deciding_bytes], raw[self._deciding_bytes :]
 
+    def sizes(self, addresses: Sequence[int]) -> dict[str, Number]:
+        """The values of those that decide."""
+        return {name: value for name, value in self.values(*self.read(addresses)).items() if name not in self.loose}
+
     def values(self, deciding: bytes, loose: bytes) -> dict[str, Number]:
         """What the bytes that were `read` mean."""
         return dict(zip([scalar.name for scalar in self._all], self._layout.unpack(deciding + loose), strict=True))

@@ -30,8 +30,8 @@ from nomp.runtime.memory import AddressMap
 from nomp.runtime.replay import Replay
 
 if TYPE_CHECKING:
+    from nomp.report.events import Sink
     from nomp.runtime.verify import Trial, Unverifiable
-
 
 
 class Replays(Protocol):
@@ -101,6 +101,13 @@ class Session:
             if self.replays and (native := device.native()) and not settings.verify:
                 self.replays.start(native)
                 self._keeps = True
+            if settings.profile:
+                from nomp.runtime.measuring import measurement
+
+                try:
+                    self.measure(measurement(settings, device.info, _tell))
+                except NompError as reason:  # a device without a clock
+                    _show([replace(found, severity="warning") for found in reason.diagnostics], settings)
 
     def started(self) -> bool:
         """Whether `init` has been called, and `finalize` not since."""
@@ -114,6 +121,31 @@ class Session:
     def kept(self) -> cache.Cache:
         """The kernel cache; N602 before init."""
         return self._started().cache
+
+    def measure(self, sink: Sink | None) -> None:
+        """From now on tell *sink* of all launches, copies and stages of the compiler; of nothing any more if None.
+
+        The last one is told the rest and closed.  Errors: N602 before init, N611 for a device without a clock.
+        """
+        with self.lock:
+            context = self._started()
+            before = context.recorder
+            self._context = replace(context, recorder=None)
+            context.memory.watch(None)
+            if before:
+                with driver_errors("measuring"):
+                    before.stop()
+                if self._keeps and self.replays and (native := context.device.native()):
+                    self.replays.start(native)
+            if sink:
+                from nomp.runtime.recorder import Recorder
+
+                with driver_errors("measuring"):
+                    recorder = Recorder(context.device, sink)
+                if self.replays:
+                    self.replays.stop()  # what C does is not measured
+                self._context = replace(context, recorder=recorder)
+                context.memory.watch(recorder.of_array)
 
     def update(
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
@@ -150,7 +182,7 @@ class Session:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
             if not self._settings.verify:
-                replays = self.replays if self._keeps else None
+                replays = self.replays if self._keeps and not context.recorder else None
                 with replays.held_back() if replays else contextlib.nullcontext():
                     replay = self._kernels[kernel].run(context, addresses)
                 if replay and replays:
@@ -205,7 +237,10 @@ class Session:
         with self.lock, driver_errors("waiting for the device"):
             if self._trials:
                 return
-            self._started().device.sync()
+            context = self._started()
+            context.device.sync()
+            if context.recorder:
+                context.recorder.pass_on()
 
     def finalize(self) -> None:
         """Wait, then release everything; `init` may follow.  N602 before init."""
@@ -219,6 +254,8 @@ class Session:
                 steps.callback(context.memory.clear)
                 for kernel in self._kernels:
                     steps.callback(kernel.release, context)
+                if context.recorder:
+                    steps.callback(context.recorder.stop)
                 context.device.sync()
 
     def _forget(self) -> None:
@@ -261,6 +298,11 @@ def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
     return illegal
 
 
+def _tell(text: str) -> None:
+    with contextlib.suppress(OSError):  # a program does not end because no one can read its measurements
+        print(text, end="", file=sys.stderr, flush=True)
+
+
 def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
     for diagnostic in diagnostics:
         if settings.verbose >= _SHOWN_FROM.get(diagnostic.severity, 1):
@@ -286,6 +328,7 @@ failed = _session.failed
 confirm = _session.confirm
 sync = _session.sync
 finalize = _session.finalize
+measure = _session.measure
 
 
 @atexit.register

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from conformance import DIALECTS, Dialect, first_device
 
-from nomp.backend import Backend, BackendError, Device, NoSuchDevice
+from nomp.backend import Backend, BackendError, Device, NoSuchDevice, Timing
 
 DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 N = 1000
@@ -221,6 +222,68 @@ def test_sync_with_nothing_to_wait_for(device: Device) -> None:
     device.sync()
 
 
+@pytest.fixture
+def timing(device: Device) -> Iterator[None]:
+    device.start_timing()
+    yield
+    device.stop_timing()
+
+
+SPIN = "double x = a[0]; for (long k = 0; k < n; k++) x = x * 0.5 + 1; a[0] = x;"
+
+
+@pytest.mark.usefixtures("timing")
+def test_timings_of_kernels_follow_each_other_and_grow_with_the_work(
+    device: Device, dialect: Dialect, buffer: Any
+) -> None:
+    text = dialect.entry("spin", f"global double *a, {dialect.types['int64']} n", SPIN)
+    spin = device.compile(text, {"spin": [None, "int64"]})["spin"]
+    upload(device, buffer, np.zeros(1))
+    spin.launch((1,), (1,), [buffer, np.int64(1)])  # some drivers compile at the first launch
+    device.sync()
+
+    def timed(n: int) -> Timing:
+        return device.timed(lambda: spin.launch((1,), (1,), [buffer, np.int64(n)]))
+
+    started = time.perf_counter()
+    timings = [timed(n) for n in (1, 5_000_000, 1)]
+    intervals = [timing.interval() for timing in timings]
+    passed = time.perf_counter() - started
+    ends = [begin + seconds for begin, seconds in intervals]
+    assert all(seconds > 0 for _, seconds in intervals)
+    assert intervals[1][1] > 1e-3  # no processor does five of these steps in a nanosecond
+    assert sum(seconds for _, seconds in intervals) < passed
+    assert intervals[0][0] > 0 and all(ends[i] <= intervals[i + 1][0] + 1e-4 for i in range(2))
+    assert timings[1].interval() == intervals[1]  # as often as it is asked for
+
+
+@pytest.mark.usefixtures("timing")
+def test_copies_are_timed_together_and_done(device: Device, buffer: Any) -> None:
+    there, back = np.arange(float(N)), np.zeros(N)
+
+    def work() -> None:
+        device.copy_to(buffer, 0, there.ctypes.data, there.nbytes)
+        device.zero(buffer, 0, 8)
+        device.copy_from(buffer, 0, back.ctypes.data, back.nbytes)
+
+    begin, seconds = device.timed(work).interval()
+    assert begin > 0 and seconds > 0
+    assert list(back) == [0, *range(1, N)]
+
+
+def test_what_was_enqueued_before_is_done_when_timing_starts_and_stops(
+    device: Device, dialect: Dialect, buffer: Any
+) -> None:
+    text = dialect.entry("spin", f"global double *a, {dialect.types['int64']} n", SPIN)
+    spin = device.compile(text, {"spin": [None, "int64"]})["spin"]
+    for _ in range(2):
+        upload(device, buffer, np.zeros(1))
+        spin.launch((1,), (1,), [buffer, np.int64(100_000)])
+        device.start_timing()
+        spin.launch((1,), (1,), [buffer, np.int64(100_000)])
+        device.stop_timing()
+        spin.launch((1,), (1,), [buffer, np.int64(1)])
+        assert download(device, buffer, "float64", 1) == [2]
 def test_what_the_compiler_made_serves_again(device: Device, dialect: Dialect, buffer: Any) -> None:
     text, signatures = dialect.entry("seven", "global double *a", "a[0] = 7;"), {"seven": [None]}
     kept: dict[str, bytes] = {}

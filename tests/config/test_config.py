@@ -33,6 +33,7 @@ def test_defaults() -> None:
     assert (settings.profile, settings.on_error, settings.debug) == (0, "exit", False)
     assert (settings.scripts_dir, settings.annotations_script, settings.install_dir) == (None, "", None)
     assert (settings.cache_dir, settings.verify) == (None, False)
+    assert settings.profile_dir is None
     assert settings.warnings == ()
 
 
@@ -40,9 +41,9 @@ def test_every_setting_from_the_environment() -> None:
     settings = of(NOMP_BACKEND="OpenCL", NOMP_PLATFORM="1", NOMP_DEVICE="2", NOMP_VERBOSE="3", NOMP_PROFILE="1",
                   NOMP_SCRIPTS_DIR="/s", NOMP_ANNOTATIONS_SCRIPT="sem", NOMP_INSTALL_DIR="/i", NOMP_ON_ERROR="continue",
                   NOMP_DEBUG="1", NOMP_LEGALITY="warn", NOMP_CACHE="0",
-                  NOMP_CACHE_DIR="/c", NOMP_CACHE_SIZE="7", NOMP_VERIFY="1")  # fmt: skip
+                  NOMP_CACHE_DIR="/c", NOMP_CACHE_SIZE="7", NOMP_VERIFY="1", NOMP_PROFILE_DIR="/p")  # fmt: skip
     assert settings == Settings("opencl", 1, 2, 3, 1, Path("/s"), "sem", Path("/i"), "continue", True, "warn",
-                                False, Path("/c"), 7, True)  # fmt: skip
+                                False, Path("/c"), 7, True, Path("/p"))  # fmt: skip
 
 
 def test_every_setting_from_the_command_line() -> None:
@@ -50,9 +51,9 @@ def test_every_setting_from_the_command_line() -> None:
                   "--nomp-profile", "3", "--nomp-scripts-dir", "s", "--nomp-annotations-script", "sem",
                   "--nomp-install-dir", "i", "--nomp-on-error", "exit", "--nomp-debug", "no",
                   "--nomp-legality", "off", "--nomp-cache", "off", "--nomp-cache-dir", "c", "--nomp-cache-size", "0",
-                  "--nomp-verify", "on")  # fmt: skip
+                  "--nomp-verify", "on", "--nomp-profile-dir", "p")  # fmt: skip
     assert settings == Settings("cuda", 1, 2, 0, 3, Path("s"), "sem", Path("i"), "exit", False, "off", False, Path("c"),
-                                0, True)  # fmt: skip
+                                0, True, Path("p"))  # fmt: skip
 
 
 def test_the_environment_wins_over_the_command_line_over_pyproject(tmp_path: Path) -> None:

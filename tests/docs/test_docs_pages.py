@@ -1,13 +1,14 @@
-"""README.md and docs/: their programs run as they are and print what the page says, their links lead somewhere.
+"""README.md, docs/ and the examples' pages: programs run as they are and print what is said, links lead somewhere.
 
 A block whose first line names a file after the language, as in "```c axpy.c", is that file; a block of language
-``console`` holds commands after ``$ `` and what they print.
+``console`` holds commands after ``$ `` and what they print.  An example's README has the files of its folder besides.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").glob("*/README.md"))]
 BLOCK = re.compile(r"^```(\w+) ?([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
@@ -39,8 +40,14 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+def title(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=title)
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    if page.parent.parent.name == "examples":
+        shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
     for name, text in files(page).items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     for command, output in commands(page):
@@ -49,8 +56,11 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 
 
 def test_pages_with_commands() -> None:
-    found = {page.name for page in PAGES if commands(page)}
-    assert found == {"README.md", "c-api.md", "cache.md", "check.md", "scripts.md"}
+    docs = ("build-systems", "c-api", "cache", "check", "debugging", "first-program", "first-script", "gpus",
+            "porting-libnomp", "porting-openmp", "profiling", "scripts", "writing-a-backend")  # fmt: skip
+    expected = {"README.md", *(f"docs/{name}.md" for name in docs)}
+    expected |= {f"examples/{name}/README.md" for name in ("01_axpy", "03_build_systems")}
+    assert expected == {title(page) for page in PAGES if commands(page)}
 
 
 @pytest.mark.parametrize("name", ["axpy.c", "blocks.py"])
@@ -58,7 +68,7 @@ def test_readme_shows_the_first_example(name: str) -> None:
     assert files(ROOT / "README.md")[name] == (ROOT / "examples" / "01_axpy" / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=title)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []

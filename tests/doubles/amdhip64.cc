@@ -3,11 +3,13 @@
    Work that HIP queues is queued here, too, and done when the host waits: who forgets to wait sees it.  A kernel's
    groups run one after the other; the items of a group take turns at barriers.  Memory is filled with nonsense, and
    belongs to the device that is current when it is allocated.  What nomp does not use is not supported. */
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +35,15 @@ struct Function {
   int device;
 };
 
+/* When the queue came to it. */
+struct Event {
+  int device;
+  bool done;
+  std::chrono::steady_clock::time_point time;
+};
+
 std::recursive_mutex lock;
+std::set<Event *> events;
 std::map<char *, std::pair<size_t, int>> buffers; /* size and device */
 std::map<Module *, std::vector<Function *>> modules;
 std::vector<std::function<void()>> queues[DEVICES];
@@ -215,9 +225,43 @@ int hipModuleLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned
   return SUCCESS;
 }
 
-NOT_NEEDED(hipEventCreate)
-NOT_NEEDED(hipEventDestroy)
-NOT_NEEDED(hipEventElapsedTime)
-NOT_NEEDED(hipEventRecord)
-NOT_NEEDED(hipEventSynchronize)
+int hipEventCreate(Event **made) {
+  LOCKED;
+  *made = new Event{current, false, {}};
+  events.insert(*made);
+  return SUCCESS;
+}
+
+int hipEventRecord(Event *event, void *stream) {
+  LOCKED;
+  if (stream || !events.count(event) || event->device != current) return INVALID_VALUE;
+  event->done = false;
+  queues[current].push_back([=] {
+    event->done = true;
+    event->time = std::chrono::steady_clock::now();
+  });
+  return SUCCESS;
+}
+
+int hipEventSynchronize(Event *event) {
+  LOCKED;
+  if (!events.count(event)) return INVALID_VALUE;
+  wait(event->device);
+  return SUCCESS;
+}
+
+int hipEventElapsedTime(float *milliseconds, Event *first, Event *last) {
+  LOCKED;
+  if (!events.count(first) || !events.count(last) || !first->done || !last->done) return INVALID_VALUE;
+  *milliseconds = std::chrono::duration<float, std::milli>(last->time - first->time).count();
+  return SUCCESS;
+}
+
+int hipEventDestroy(Event *event) {
+  LOCKED;
+  if (!events.erase(event)) return INVALID_VALUE;
+  wait(event->device);
+  delete event;
+  return SUCCESS;
+}
 }

@@ -83,6 +83,18 @@ def test_make_rebuilds_after_a_header_changed(project: Path) -> None:
     assert run(project, "./app") == "25\n"
 
 
+def test_depfiles_are_the_compilers(project: Path) -> None:
+    for flags in ("-MD -MF d", "-MMD -MF d", "-MMD -MP -MT x.o -MF d", "-MD"):
+        made = []
+        for compiler in ("gcc -Wno-unknown-pragmas", "nomp cc"):
+            run(project, *compiler.split(), *flags.split(), "-c", "main.c")
+            depfile = project / ("d" if "-MF" in flags else "main.d")
+            made.append(depfile.read_text().replace("\\\n", " ").split())
+            depfile.unlink()
+        assert "count.h" in made[0]
+        assert made[0] == made[1], flags
+
+
 def test_cmake(project: Path) -> None:
     (project / "CMakeLists.txt").write_text(CMAKE)
     run(project, "cmake", "-S", ".", "-B", "build")

@@ -25,6 +25,16 @@ class FakeKernel:
         self.function(grid, block, *arguments)
 
 
+class FakeTiming:
+    """Everything takes a second, and the device waits one after that."""
+
+    def __init__(self, begin: float) -> None:
+        self.begin = begin
+
+    def interval(self) -> tuple[float, float]:
+        return self.begin, 1.0
+
+
 class FakeDevice:
     """*host* stands for the process's memory from address *base* on; *kernels* are what programs contain."""
 
@@ -37,6 +47,7 @@ class FakeDevice:
         self.kernels = kernels or {}
         self.live: list[bytearray] = []
         self.log: list[str] = []
+        self.clock = 0.0
 
     def compile(
         self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
@@ -77,6 +88,17 @@ class FakeDevice:
 
     def sync(self) -> None:
         self.log.append("sync")
+
+    def start_timing(self) -> None:
+        self.log.append("start timing")
+
+    def stop_timing(self) -> None:
+        self.log.append("stop timing")
+
+    def timed(self, work: Callable[[], None]) -> FakeTiming:
+        work()
+        self.clock += 2
+        return FakeTiming(self.clock - 2)
 
     def native(self) -> None:
         return None

@@ -1,0 +1,85 @@
+"""The devices of OpenCL's platforms, and what they say they are.
+
+In: the driver.  Out: handles, and a `DeviceInfo` for each.  Used by the OpenCL backend.
+"""
+
+from __future__ import annotations
+
+import os
+import platform as host
+
+from nomp.backend import BackendError, DeviceInfo
+from nomp_backends import opencl_driver as cl
+
+
+def platforms() -> list[list[int]]:
+    """The devices of each platform."""
+    os.environ.setdefault("POCL_SIGFPE_HANDLER", "0")  # PoCL's would hide the program's own divisions by zero
+    if "OMP_PROC_BIND" in os.environ:
+        # An OpenMP runtime that binds the main thread makes PoCL's threads inherit its one core; PoCL can bind its own.
+        os.environ.setdefault("POCL_AFFINITY", "1")
+    cl.library()
+    try:
+        found = cl.handles("looking for platforms", "clGetPlatformIDs")
+        return [_devices(platform) for platform in found]
+    except BackendError as reason:
+        raise BackendError(f"no OpenCL platform: {reason}; 'pip install pyopencl[pocl]' brings one") from reason
+
+
+def _devices(platform: int) -> list[int]:
+    try:
+        return cl.handles("looking for devices", "clGetDeviceIDs", platform, cl.ALL_DEVICES)
+    except BackendError as reason:
+        if "DEVICE_NOT_FOUND" in str(reason):
+            return []
+        raise
+
+
+def info(device: int) -> DeviceInfo:
+    """What *device* is."""
+    kind = next((name for bit, name in cl.TYPES.items() if _number(device, cl.TYPE) & bit), "default")
+    return DeviceInfo(
+        backend="opencl",
+        dialect="opencl",
+        platform=cl.text("clGetPlatformInfo", _number(device, cl.PLATFORM), cl.PLATFORM_NAME),
+        name=_text(device, cl.NAME),
+        vendor=_text(device, cl.VENDOR),
+        driver=_text(device, cl.VERSION),
+        type=kind,
+        arch=_arch(device, kind),
+        max_threads_per_block=_number(device, cl.GROUP_SIZE),
+        local_mem_bytes=_number(device, cl.LOCAL_MEMORY),
+        global_mem_bytes=_number(device, cl.GLOBAL_MEMORY),
+        compute_units=_number(device, cl.COMPUTE_UNITS),
+        warp_size=_warp_size(device, kind),
+    )
+
+
+def _text(device: int, what: int) -> str:
+    return cl.text("clGetDeviceInfo", device, what)
+
+
+def _number(device: int, what: int) -> int:
+    return cl.number("clGetDeviceInfo", device, what)
+
+
+def _arch(device: int, kind: str) -> str:
+    """``sm_90`` on NVIDIA, the machine's name for a CPU, else the device's name (``gfx90a`` on AMD)."""
+    if kind == "cpu":
+        return host.machine()
+    try:
+        return f"sm_{_number(device, cl.MAJOR_NV)}{_number(device, cl.MINOR_NV)}"
+    except BackendError:
+        return _text(device, cl.NAME).split(":")[0]
+
+
+def _warp_size(device: int, kind: str) -> int:
+    """How many items run in lockstep; a CPU has one (its vector lanes are the compiler's business)."""
+    if kind == "cpu":
+        return 1
+    for what in (cl.WARP_NV, cl.WAVEFRONT_AMD, cl.GROUP_MULTIPLE):
+        try:
+            return _number(device, what)
+        except BackendError:
+            continue
+    return 1

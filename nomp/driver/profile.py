@@ -1,0 +1,124 @@
+"""``nomp profile``: runs a program and says where its time goes.
+
+In: a command; C and Python programs, and ``mpirun`` with them.  Out: a table on stderr, and the files asked for.  The
+program writes what it measures as it goes (`report.events`), so what there is of a program that crashes is shown too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nomp import config
+from nomp.diagnostics import error
+from nomp.driver import reports
+from nomp.report import peaks
+from nomp.report.events import Run, read_folder
+from nomp.report.peaks import Peaks
+from nomp.report.tables import table
+
+_DESCRIPTION = """Run a program and print what its kernels, copies and the compiler took, on stderr. The exit status is
+the program's. Several processes (mpirun -n 4 ./program) make one table."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run ``nomp profile``; the program's exit status, or 1 if it did well and a report cannot be made."""
+    usage = "%(prog)s [OPTION ...] [--] PROGRAM [ARGUMENT ...]"
+    parser = argparse.ArgumentParser(prog="nomp profile", usage=usage, description=_DESCRIPTION)
+    add_options(parser)
+    options = parsed(parser, arguments)
+    if not options.command:
+        parser.error("name a program")
+    return profiled(options)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Those of all verbs that profile."""
+    parser.add_argument("--json", metavar="FILE", help="write the table's numbers (seconds, bytes) as JSON")
+    parser.add_argument("--trace", metavar="FILE", help="write a trace for ui.perfetto.dev or chrome://tracing")
+    parser.add_argument("--html", metavar="FILE", help="write a page with tables, code and the roofline")
+    parser.add_argument("--dir", metavar="FOLDER", help="keep what each process has measured in this folder")
+
+
+def parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """*arguments*, with the program's in ``command``."""
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM", help="the program and its arguments")
+    options = parser.parse_args(arguments)
+    options.command = options.command[options.command[:1] == ["--"] :]
+    return options
+
+
+def profiled(
+    options: argparse.Namespace, limits: Peaks | None = None, more: Mapping[str | None, reports.Maker] | None = None
+) -> int:
+    """Run the program of *options* and write its reports, *more* of them besides; the exit status.
+
+    *limits* are the device's, where they are not to be looked for among those that are kept.
+    """
+    folder = _folder(options.dir)
+    is_needed = True
+    try:
+        status = _run(options.command, folder)
+        runs = _measured(options.command[0], folder, status)
+        measured = reports.Measured(runs, limits or _known(runs))
+        print(f"\n{table(measured.profile, measured.peaks)}", end="", file=sys.stderr)
+        files = {options.json: reports.as_json, options.trace: reports.as_trace, options.html: reports.as_page}
+        failed = reports.write({**files, **(more or {})}, measured, f"what was measured is kept in {folder}")
+        is_needed = bool(failed or options.dir)
+    finally:
+        if not (is_needed and any(folder.iterdir())):
+            shutil.rmtree(folder)
+    return status or failed
+
+
+def _folder(asked: str | None) -> Path:
+    """Where processes write: the folder *asked* for, or a new one.  N622 if it cannot be made."""
+    if asked is None:
+        return Path(tempfile.mkdtemp(prefix="nomp-profile-"))
+    path = Path(asked).absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        raise error("N622", f"{path} cannot be made: {reason.strerror}", help="name another folder") from reason
+    if any(path.glob("*.jsonl")):
+        raise error("N622", f"{path} holds measurements already", help="name a new folder, or remove its files")
+    return path
+
+
+def _run(command: Sequence[str], folder: Path) -> int:
+    """Run *command*, which measures into *folder*; the status that a shell would say.  N621 if it cannot be started."""
+    environment = os.environ | {"NOMP_PROFILE": "1", "NOMP_PROFILE_DIR": str(folder)}
+    try:
+        with subprocess.Popen(command, env=environment) as process:
+            while True:
+                try:
+                    status = process.wait()
+                    break
+                except KeyboardInterrupt:  # the program has got it as well, and ends or does not
+                    continue
+    except OSError as reason:
+        message = f"'{command[0]}' cannot be started: {reason.strerror}"
+        raise error("N621", message, help="give the program as a shell would: a path, or a name on PATH") from reason
+    return status if status >= 0 else 128 - status
+
+
+def _measured(program: str, folder: Path, status: int) -> list[Run]:
+    runs = read_folder(folder)
+    if not runs:
+        message = f"'{program}' has measured nothing (it ended with status {status})"
+        raise error("N621", message, help="it must start nomp: '#pragma nomp init(argc, argv)', or nomp_init")
+    if status > 128:
+        print(f"nomp: '{program}' was ended by signal {status - 128}; this was measured before:", file=sys.stderr)
+    return runs
+
+
+def _known(runs: Sequence[Run]) -> Peaks | None:
+    """The peaks of the device that all *runs* used, if they have been measured."""
+    devices = {(run.header.device, run.header.driver) for run in runs}
+    return peaks.known(config.load(), *devices.pop()) if len(devices) == 1 else None

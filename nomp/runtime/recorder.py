@@ -1,0 +1,127 @@
+"""Measuring a run: launches and copies by the device's clock, the compiler's stages by the host's.
+
+In: what is to be carried out.  Out: events, in batches, for a `report.events.Sink`: those that are done, whenever the
+program waits for the device anyway, or many have gathered.  One for each measurement; `runtime.session` makes it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from nomp import clocks
+from nomp.arithmetic import Number
+from nomp.backend import Device, Timing
+from nomp.region import Region
+from nomp.report.events import Event, Kind, Sink
+
+MOST_PENDING = 1024
+"""How many operations may be under way before the older half of them is waited for."""
+PATIENCE = 0.25
+"""Seconds after which events are passed on: a program may crash before it waits."""
+
+
+class Recorder:
+    """Tells *sink* of what *device* does, until `stop`.  `BackendError` where the device has no clock."""
+
+    def __init__(self, device: Device, sink: Sink) -> None:
+        self._device = device
+        self._sink = sink
+        self._pending: deque[tuple[Kind, str, int, int, Mapping[str, Number], Timing]] = deque()
+        self._numbers: dict[tuple[str, int, str], int] = {}
+        self._stages: list[Event] = []
+        device.start_timing()
+        self._zero = self._passed_on = time.perf_counter()
+
+    def run(self, region: Region, sizes: Mapping[str, Number], work: Callable[[], None]) -> None:
+        """Carry out *work*, the launches of *region* for *sizes*."""
+        self._add("kernel", region.name, 0, self._number(region), sizes, work)
+
+    def copy(self, kind: Kind, name: str, nbytes: int, work: Callable[[], None]) -> None:
+        """Carry out *work*, which copies *nbytes* bytes of the array *name*."""
+        self._add(kind, name, nbytes, -1, {}, work)
+        if kind == "from":
+            self.pass_on()
+
+    def of_array(self, name: str) -> Device:
+        """The device, its copies recorded as those of the array *name*."""
+        watched: Any = _Watched(self, self._device, name)
+        return watched  # type: ignore[no-any-return]  # the rest of a device is the device's own
+
+    @contextmanager
+    def compiling(self, region: Region) -> Iterator[None]:
+        """What happens meanwhile are stages of the compiler, for *region*."""
+
+        def ended(stage: str, begin: float, end: float) -> None:
+            at = begin - self._zero
+            self._stages.append(Event("stage", stage, at, end - begin, region=self._number(region)))
+
+        with clocks.listening(ended):
+            yield
+
+    def compiled(self, region: Region, text: str) -> None:
+        """The device's code for *region* is *text*."""
+        self._sink.source(self._number(region), text)
+
+    def pass_on(self, left: int = 0) -> None:
+        """Wait for all operations but the last *left*, and tell the sink of them and of stages."""
+        done, self._stages = self._stages, []
+        while len(self._pending) > left:
+            kind, name, nbytes, region, sizes, timing = self._pending.popleft()
+            done.append(Event(kind, name, *timing.interval(), nbytes, region, sizes))
+        if done:
+            self._sink.events(done)
+        self._passed_on = time.perf_counter()
+
+    def stop(self) -> None:
+        """Tell the sink the rest, and measure nothing more."""
+        try:
+            self.pass_on()
+        finally:
+            self._device.stop_timing()
+            self._sink.close()
+
+    def _add(
+        self, kind: Kind, name: str, nbytes: int, region: int, sizes: Mapping[str, Number], work: Callable[[], None]
+    ) -> None:
+        self._pending.append((kind, name, nbytes, region, sizes, self._device.timed(work)))
+        late = time.perf_counter() - self._passed_on > PATIENCE
+        if late or len(self._pending) >= MOST_PENDING:
+            self.pass_on(len(self._pending) // 2)
+
+    def _number(self, region: Region) -> int:
+        """That of *region*; the sink is told of a new one."""
+        key = region.file, region.line, region.name
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers)
+            self._sink.region(self._numbers[key], region)
+        return self._numbers[key]
+
+
+class _Watched:
+    """A device whose copies are recorded as those of array *name*."""
+
+    def __init__(self, recorder: Recorder, device: Device, name: str) -> None:
+        self._recorder, self._device, self._name = recorder, device, name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+    def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy_to`."""
+        work = partial(self._device.copy_to, buffer, offset, address, nbytes)
+        self._recorder.copy("to", self._name, nbytes, work)
+
+    def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy_from`."""
+        work = partial(self._device.copy_from, buffer, offset, address, nbytes)
+        self._recorder.copy("from", self._name, nbytes, work)
+
+    def copy(self, target: Any, target_offset: int, source: Any, source_offset: int, nbytes: int) -> None:
+        """See `nomp.backend.Device.copy`."""
+        work = partial(self._device.copy, target, target_offset, source, source_offset, nbytes)
+        self._recorder.copy("on", self._name, nbytes, work)

@@ -1,0 +1,143 @@
+"""``nomp profile`` and ``NOMP_PROFILE``: what is told of programs, however they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import NOMP, NOMP_CC, run, succeed
+
+PROGRAM = r"""#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define N 1000
+static double a[N], b[N];
+int main(int argc, char **argv) {
+  int runs = argc > 1 ? atoi(argv[1]) : 3, crash = argc > 2;
+#pragma nomp init(argc, argv)
+#pragma nomp update(to : a, b)
+  for (int r = 0; r < runs; r++) {
+#pragma nomp for name("add")
+    for (int i = 0; i < N; i++)
+      a[i] += b[i] + r;
+  }
+  double sum = 0;
+#pragma nomp for reduce("sum", "+")
+  for (int i = 0; i < N; i++)
+    sum += a[i];
+#pragma nomp update(from : a)
+  printf("%.1f %.1f\n", a[1], sum);
+  fflush(stdout);
+  if (crash) raise(SIGKILL);
+#pragma nomp finalize
+  return 5;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "p.c").write_text(PROGRAM)
+    succeed(*NOMP_CC, "-O1", "p.c", "-o", "p", cwd=folder)
+    return folder / "p"
+
+
+def test_a_table_on_stderr_and_the_programs_status(program: Path, tmp_path: Path) -> None:
+    files = ("--json", tmp_path / "p.json", "--trace", tmp_path / "t.json")
+    done = run(*NOMP, "profile", *files, "--", program, "40", cwd=program.parent)
+    assert (done.returncode, done.stdout) == (5, "780.0 780000.0\n"), done.stderr
+    assert re.search(r"^add +p.c:12 +40 ", done.stderr, re.MULTILINE)
+    data = json.loads((tmp_path / "p.json").read_text())
+    add = next(row for row in data["kernels"] if row["name"] == "add")
+    assert add["times"]["calls"] == 40  # all of them, though C repeats launches when no one measures
+    assert (add["work"]["double"], add["work"]["footprint"]) == (40 * 2000, 40 * 24000)
+    assert 0 < add["times"]["least"] <= add["times"]["total"] / 40 <= add["times"]["most"]
+    copies = {(row["array"], row["direction"]): (row["nbytes"], row["times"]["calls"]) for row in data["copies"]}
+    assert copies == {("a", "to"): (8000, 1), ("b", "to"): (8000, 1), ("a", "from"): (8000, 1), ("sum", "to"): (8, 1),
+                      ("sum", "from"): (8, 1)}  # fmt: skip
+    assert {"lower", "generate code", "device compiler"} <= {row["stage"] for row in data["stages"]}
+
+
+def test_the_trace_has_a_queue_a_compiler_and_arrows(program: Path, tmp_path: Path) -> None:
+    run(*NOMP, "profile", "--trace", tmp_path / "t.json", program, cwd=program.parent)
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert set(tracks) == {1, 2} and tracks[2] == "compiler"
+    slices = [event for event in events if event["ph"] == "X"]
+    assert all(event["ts"] >= 0 and event["dur"] >= 0 for event in slices)
+    kernels = [event for event in slices if event["cat"] == "kernel"]
+    assert [event["name"] for event in kernels].count("add") == 3
+    assert kernels[0]["args"]["source"].endswith("p.c:12")
+    ends = [event["ts"] + event["dur"] for event in kernels]
+    assert all(end <= after["ts"] + 1 for end, after in zip(ends, kernels[1:], strict=False))  # one queue, in order
+    starts = [event for event in events if event["ph"] == "s"]
+    assert [event["id"] for event in starts] == [event["id"] for event in events if event["ph"] == "f"]
+    assert len(starts) == 2  # a kernel each
+
+
+def test_a_crash_keeps_what_was_measured(program: Path, tmp_path: Path) -> None:
+    done = run(*NOMP, "profile", "--json", tmp_path / "p.json", program, "4", "crash")
+    assert done.returncode == 128 + 9
+    assert "was ended by signal 9; this was measured before:" in done.stderr
+    data = json.loads((tmp_path / "p.json").read_text())
+    assert {row["name"]: row["times"]["calls"] for row in data["kernels"]}["add"] == 4
+
+
+def test_processes_are_merged(program: Path, tmp_path: Path) -> None:
+    both = "for r in 0 1; do OMPI_COMM_WORLD_RANK=$r $0 2 & done; wait"
+    done = run(*NOMP, "profile", "--trace", tmp_path / "t.json", "--", "sh", "-c", both, program)
+    assert done.returncode == 0
+    assert re.search(r"^add .* 4 ", done.stderr, re.MULTILINE)
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert [name.split(":")[0] for name in names] == ["rank 0", "rank 1"]
+
+
+def test_without_the_command_the_table_comes_at_finalize(program: Path) -> None:
+    done = run(program, env={**os.environ, "NOMP_PROFILE": "1"})
+    assert done.stdout == "3.0 3000.0\n"
+    assert re.search(r"^add .* 3 ", done.stderr, re.MULTILINE)
+    assert "stage of the compiler" in done.stderr
+
+
+def test_a_folder_that_is_not_there_gives_a_table_instead(program: Path, tmp_path: Path) -> None:
+    done = run(program, env={**os.environ, "NOMP_PROFILE": "1", "NOMP_PROFILE_DIR": str(tmp_path / "no")})
+    assert done.stderr.startswith(f"nomp: warning: the measurements cannot be written to {tmp_path}/no: "
+                                  "No such file or directory [N620]\nhelp: give profile-dir a folder")  # fmt: skip
+    assert re.search(r"^add .* 3 ", done.stderr, re.MULTILINE)
+
+
+def test_a_table_that_cannot_be_printed_does_not_end_the_program(program: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program], env={**os.environ, "NOMP_PROFILE": "1"}, stdout=subprocess.PIPE, stderr=full,
+                              text=True)  # fmt: skip
+    assert (done.returncode, done.stdout) == (5, "3.0 3000.0\n")
+
+
+def test_reports_that_cannot_be_written(program: Path, tmp_path: Path) -> None:
+    kept, good = tmp_path / "kept", tmp_path / "p.json"
+    files = ("--trace", tmp_path / "no" / "t.json", "--json", good, "--dir", kept)
+    done = run(*NOMP, "profile", *files, "sh", "-c", '"$0"; true', program)
+    assert done.returncode == 1
+    assert f"nomp: error: {tmp_path}/no/t.json cannot be written: No such file or directory [N622]\n" in done.stderr
+    assert f"help: what was measured is kept in {kept}\n" in done.stderr
+    assert good.exists() and len(list(kept.glob("*.jsonl"))) == 1
+    again = run(*NOMP, "profile", "--dir", kept, program)
+    assert (again.returncode, again.stderr.splitlines()[0]) == (
+        1, f"nomp: error: {kept} holds measurements already [N622]")  # fmt: skip
+
+
+def test_programs_that_measure_nothing() -> None:
+    done = run(*NOMP, "profile", sys.executable, "-c", "raise SystemExit(3)")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == (
+        f"nomp: error: '{sys.executable}' has measured nothing (it ended with status 3) [N621]")  # fmt: skip
+    done = run(*NOMP, "profile", "./no-such-program")
+    assert done.stderr.splitlines()[0] == (
+        "nomp: error: './no-such-program' cannot be started: No such file or directory [N621]")  # fmt: skip

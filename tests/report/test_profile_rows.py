@@ -1,0 +1,128 @@
+"""From events to tables and files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reading import regions
+
+from nomp.region import Region
+from nomp.report import profile as profiles
+from nomp.report.events import Event, Header, Log, read, read_folder
+from nomp.report.profile import Summary, Times
+from nomp.report.tables import table
+
+HEADER = Header("a device", "opencl", "1.0", "program", "host", 1, 0, 1e9)
+LOOP = """void f(int n, double *a, double *b, int *row) {
+#pragma nomp for name("scale")
+  for (int i = 0; i < n; i++)
+    a[i] = 2 * b[i];
+#pragma nomp for name("rows")
+  for (int i = 0; i < n; i++)
+    for (int j = row[i]; j < row[i + 1]; j++)
+      a[i] += b[j];
+}
+"""
+EVENTS = (
+    Event("stage", "lower", 0.0, 0.25, region=0),
+    Event("to", "b", 1.0, 0.002, 8_000_000),
+    Event("kernel", "scale", 2.0, 0.004, region=0, sizes={"n": 1_000_000}),
+    Event("kernel", "scale", 3.0, 0.001, region=0, sizes={"n": 100_000}),
+    Event("kernel", "rows", 4.0, 0.5, region=1, sizes={"n": 10}),
+    Event("from", "a", 5.0, 0.001, 8_000_000),
+)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[Region]:
+    return [replace(found, file="t.c") for found in regions(tmp_path, LOOP)]
+
+
+def summary(two: list[Region]) -> Summary:
+    made = Summary("a device")
+    for number, found in enumerate(two):
+        made.region(number, found)
+    made.events(EVENTS)
+    return made
+
+
+def test_table(two: list[Region], golden: Callable[[str, str], None]) -> None:
+    golden("report/table.txt", table(summary(two).profile()))
+
+
+def test_sums_of_launches_of_several_sizes(two: list[Region]) -> None:
+    rows, scale = summary(two).profile().kernels  # the longest first
+    assert (rows.name, rows.work) == ("rows", None)
+    assert (scale.file, scale.line, scale.times) == ("t.c", 3, Times(2, 0.005, 0.001, 0.004))
+    assert scale.work is not None
+    assert (scale.work.double, scale.work.footprint, scale.work.exact) == (1_100_000, 16 * 1_100_000, True)
+
+
+def test_data_are_plain(two: list[Region]) -> None:
+    found = json.loads(json.dumps(summary(two).profile().to_json()))
+    assert found["copies"][0] == {"array": "b", "direction": "to", "nbytes": 8_000_000,
+                                  "times": {"calls": 1, "total": 0.002, "least": 0.002, "most": 0.002}}  # fmt: skip
+
+
+def test_nothing_happened() -> None:
+    assert table(Summary("a device").profile()) == "profile on a device\n"
+
+
+def refuse(reason: OSError) -> None:
+    raise reason
+
+
+def log(path: Path, two: list[Region], header: Header = HEADER) -> None:
+    made = Log(path, header, refuse)
+    for number, found in enumerate(two):
+        made.region(number, found)
+    made.source(0, "kernel text")
+    made.events(EVENTS[:2])
+    made.events(EVENTS[2:])
+    made.close()
+
+
+def test_files_hold_all(tmp_path: Path, two: list[Region]) -> None:
+    log(tmp_path / "x.jsonl", two)
+    run = read(tmp_path / "x.jsonl")
+    assert (run.header, run.events, list(run.regions.values())) == (HEADER, list(EVENTS), two)
+    assert run.sources == {0: "kernel text"}
+    assert profiles.profile([run]) == summary(two).profile()
+
+
+def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path, two: list[Region]) -> None:
+    path = tmp_path / "x.jsonl"
+    log(path, two)
+    path.write_text(path.read_text()[:-5])
+    assert read(path).events == list(EVENTS[:2])
+
+
+def test_a_full_disk_is_told_once_and_the_program_goes_on(tmp_path: Path) -> None:
+    told: list[str | None] = []
+    made = Log(tmp_path / "x.jsonl", HEADER, lambda reason: told.append(reason.strerror))
+    made._file = open("/dev/full", "w")  # noqa: SIM115
+    for _ in range(3):
+        made.events(EVENTS)
+    made.close()
+    assert told == ["No space left on device"]
+
+
+def test_processes_are_added_up_by_kernel(tmp_path: Path, two: list[Region]) -> None:
+    for rank in (1, 0):
+        log(tmp_path / f"{rank}.jsonl", two[::-1] if rank else two, replace(HEADER, rank=rank))
+    runs = read_folder(tmp_path)
+    assert [run.header.rank for run in runs] == [0, 1]
+    calls = {row.name: row.times.calls for row in profiles.profile(runs).kernels}
+    assert calls == {"scale": 3, "rows": 3}  # the second process counts its regions the other way round
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    for text in ("", "{}", "{}\n", '{"nomp": 0}\n'):
+        (tmp_path / "x").write_text(text)
+        with pytest.raises(ValueError, match="holds no measurements of this version of nomp"):
+            read(tmp_path / "x")
+

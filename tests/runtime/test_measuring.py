@@ -1,0 +1,84 @@
+"""``nomp.profile`` in a Python program, on PoCL."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reading import region
+
+import nomp
+from nomp import config
+from nomp.diagnostics import NompError
+from nomp.runtime import session
+from nomp.runtime.memory import FROM, TO
+
+PROGRAM = """void f(int n, double *a, double *b) {
+#pragma nomp for name("add")
+  for (int i = 0; i < n; i++)
+    a[i] += b[i];
+}
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[object]:
+    """A function that adds on the device."""
+    session.init(config.Settings(backend="opencl"))
+    a, b, n = np.zeros(1000), np.ones(1000), ctypes.c_int(1000)
+    for array, name in ((a, "a"), (b, "b")):
+        session.update(array.ctypes.data, 0, 1000, 8, TO, name)
+    found = region(tmp_path, PROGRAM)
+    where = {"n": ctypes.addressof(n), "a": a.ctypes.data, "b": b.ctypes.data}
+    kernel = session.declare(found)
+
+    def add(times: int) -> np.ndarray:
+        for _ in range(times):
+            session.run(kernel, [where[param.name] for param in found.params])
+        session.update(a.ctypes.data, 0, 1000, 8, FROM, "a")
+        return a
+
+    yield add
+    if session.started():
+        session.finalize()
+
+
+def test_a_block_is_measured(run: object) -> None:
+    assert callable(run)
+    run(2)
+    with nomp.profile() as measured:
+        assert np.all(run(5) == 7)
+    run(3)
+    (row,) = measured.kernels
+    assert (row.name, row.line, row.times.calls) == ("add", 3, 5)
+    assert row.work is not None and (row.work.double, row.work.footprint) == (5000, 5 * 24000)
+    assert [(copy.array, copy.direction, copy.nbytes) for copy in measured.copies] == [("a", "from", 8000)]
+    assert measured.stages == ()  # it had been compiled before
+    assert re.search(r"^add .* 5 ", str(measured), re.MULTILINE)
+    assert measured.to_json()["kernels"]
+
+
+def test_an_exception_ends_the_measurement(run: object) -> None:
+    assert callable(run)
+    with pytest.raises(ZeroDivisionError), nomp.profile() as measured:
+        run(1)
+        raise ZeroDivisionError
+    run(1)
+    assert measured.kernels[0].times.calls == 1
+
+
+def test_finalize_ends_it_too(run: object) -> None:
+    assert callable(run)
+    with nomp.profile() as measured:
+        run(1)
+        session.finalize()
+    assert measured.kernels[0].times.calls == 1
+
+
+def test_before_init() -> None:
+    with pytest.raises(NompError, match="N602"), nomp.profile():
+        pass
