@@ -5,6 +5,10 @@ from __future__ import annotations
 import ctypes
 import json
 import timeit
+from collections.abc import Callable
+
+from nomp_backends import opencl_driver
+from nomp_backends.opencl import OpenCLBackend
 
 from nomp import config
 from nomp.frontend import clang
@@ -13,6 +17,9 @@ from nomp.runtime.memory import TO, AddressMap
 
 TEXT = """void work(double *a, double *b, double *c, double *d, double x, int n) {
   for (int i = 0; i < n; i++) a[i] = x * b[i] + c[i] * d[i]; }"""
+
+SOURCE = """__kernel void work(__global double *a, __global double *b, __global double *c, __global double *d, double x,
+  int n) { for (int i = 0; i < n; i++) a[i] = x * b[i] + c[i] * d[i]; }"""
 
 
 class NoDevice:
@@ -29,8 +36,11 @@ class NoDevice:
         """Nothing."""
 
 
-def launch() -> float:
-    """Microseconds of `session.run`, without what waits for the device, in the shortest of the rounds."""
+def launch() -> dict[str, float]:
+    """Microseconds of `session.run`, of the driver's function by ctypes, and between: of the shortest of 41 rounds.
+
+    Others take longer where PoCL's threads get in the way.
+    """
     session.init(config.load())
     kernel = session.declare(clang.parse_function(TEXT, clang.ForClauses(), "<call>"))
     arrays = [ctypes.c_double(1) for _ in range(4)]
@@ -38,12 +48,26 @@ def launch() -> float:
     addresses = [ctypes.addressof(value) for value in values]
     for address in addresses[:4]:
         session.update(address, 0, 1, 8, TO)
-    times = []
+    session.run(kernel, addresses)
+    device = OpenCLBackend().open(0, 0)
+    made = device.compile(SOURCE, {"work": [*[None] * 4, "float64", "int32"]})["work"]
+    bound = device.native().bound(made, (*(device.alloc(8) for _ in range(4)), 0.5, 1))
+    raw, one = opencl_driver.library().clEnqueueNDRangeKernel, opencl_driver.sizes([1])
+    given = device.native().queue, bound.handle, 1, None, one, one, 0, None, None
+    calls, raws = [], []
     for _ in range(41):
-        times.append(timeit.timeit(lambda: session.run(kernel, addresses), number=300) / 300)
-        session.sync()
+        calls.append(_timed(lambda: session.run(kernel, addresses), session.sync))
+        raws.append(_timed(lambda: raw(*given), device.sync))
     session.finalize()
-    return min(times) * 1e6
+    device.close()
+    return {"call": min(calls), "raw": min(raws), "more": min(calls) - min(raws)}
+
+
+def _timed(function: Callable[[], object], end: Callable[[], None]) -> float:
+    """Microseconds a call."""
+    seconds = timeit.timeit(function, number=300) / 300
+    end()
+    return seconds * 1e6
 
 
 def look_up(entries: int) -> float:
@@ -55,4 +79,4 @@ def look_up(entries: int) -> float:
     return min(timeit.repeat(lambda: memory.find(address), number=20000, repeat=7)) / 20000 * 1e6
 
 
-print(json.dumps({"call": launch(), "few": look_up(1), "10000": look_up(10000)}))
+print(json.dumps({**launch(), "few": look_up(1), "10000": look_up(10000)}))
