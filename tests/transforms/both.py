@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -71,10 +71,10 @@ class Loop:
         launch.run(self.region, self.scalars, arrays, self.variant, self.jit(), kind, self.settings)
         return arrays
 
-    def agree(self) -> None:
-        """Both kinds of kernels do what gcc's function does, and are proven to."""
+    def agree(self, kinds: Sequence[str] = ("cpu", "gpu")) -> None:
+        """All *kinds* of kernels do what gcc's function does, and are proven to."""
         wanted = self.by_gcc()
-        for kind in ("cpu", "gpu"):
+        for kind in kinds:
             found = self.by_nomp(kind)
             for name, array in wanted.items():
                 np.testing.assert_allclose(found[name], array, rtol=1e-13, atol=1e-13, err_msg=f"{name} on a {kind}")

@@ -118,10 +118,18 @@ def read_only(knl: Any) -> list[str]:
     return [arg.name for arg in entry.args if isinstance(arg, lp.ArrayArg) and arg.name not in written]
 
 
-def fetched(knl: Any, array: str, outer: Iterable[str], sweep: Iterable[str], axes: Sequence[str] = ()) -> Any:
+def edges(context: Context) -> tuple[int, int]:
+    """How many blocks of a split loop, at its beginning and its end, have code of their own: that of all others then
+    asks for nothing.  (For `split_iname`, as its ``slabs``.)"""
+    return (0, 1) if context.param("edges", ("apart", "together")) == "apart" else (0, 0)
+
+
+def fetched(
+    knl: Any, array: str, outer: Iterable[str], sweep: Iterable[str], axes: Sequence[str] = (), tag: str | None = None
+) -> Any:
     """*knl* with what *sweep* goes through of *array* in a group's memory, copied once for each iteration of *outer*.
 
-    The copying loops are tagged by *axes*, those for the last dimension first; loops without a tag are unrolled.
+    The copying loops are tagged by *axes*, those for the last dimension first; the others by *tag*, or unrolled.
     Before: ``for i: for l: ... d[i, l]``.  After: ``for a: for b: d_here[a, b] = d[a, b]``, a barrier,
     ``for i: for l: ... d_here[i, l]``.
     """
@@ -129,9 +137,22 @@ def fetched(knl: Any, array: str, outer: Iterable[str], sweep: Iterable[str], ax
     swept = sorted(get_dependencies(tuple(subscripts)) & {*sweep})
     names = [f"{array}_{number}" for number in range(len(subscripts[0]))]
     knl = lp.add_prefetch(
-        knl, array, swept, fetch_outer_inames=frozenset(outer), default_tag=None, dim_arg_names=names,
+        knl, array, swept, fetch_outer_inames=frozenset(outer), default_tag=tag, dim_arg_names=names,
         temporary_name=f"{array}_here", temporary_address_space=LOCAL,
     )  # fmt: skip
+    if tag:
+        return knl
     made = [name for name in names if name in knl.default_entrypoint.all_inames()]
     tags = dict(zip(reversed(made), (*axes, *[UNROLLED] * len(made)), strict=False))
     return lp.tag_inames(knl, tags)
+
+
+def padded(knl: Any, local: str) -> Any:
+    """*knl* with a column more in its array *local*, so that items that read a column use different banks of memory."""
+    entry = knl.default_entrypoint
+    array = entry.temporary_variables[local]
+    *outer, last = array.shape
+    stored = (*outer, last + 1)
+    strides = array.copy(shape=stored, dim_tags=["c"] * len(stored)).dim_tags
+    changed = array.copy(dim_tags=strides, storage_shape=stored)
+    return knl.with_kernel(entry.copy(temporary_variables={**entry.temporary_variables, local: changed}))
