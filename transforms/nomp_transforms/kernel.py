@@ -76,6 +76,16 @@ def known_trips(knl: Any, context: Context, name: str) -> int:
     return found
 
 
+SHORT = 16
+"""How many iterations a loop has at most that is unrolled, wherever it is."""
+
+
+def unrolled(knl: Any, context: Context, names: Iterable[str], most: int = SHORT) -> Any:
+    """*knl* with those of the loops *names* unrolled by the device's compiler that are known to have *most* iterations."""
+    counts = {name: trips(knl, context, name) for name in names}
+    return lp.tag_inames(knl, {name: UNROLLED for name, count in counts.items() if count and count <= most})
+
+
 def in_one_domain(knl: Any, names: Iterable[str]) -> Any:
     """*knl* with the loops *names* in one set, which transformations of several loops need."""
     entry = knl.default_entrypoint

@@ -38,7 +38,8 @@ def column(knl: Any, context: Context, loops: str) -> Any:
           v[4*z_outer + 1, y, x] = u[4*z_outer,     y, x] + u[4*z_outer + 2, y, x] + ...
           ...
 
-    The first and the last group, where some of the points may not be there, have code of their own.  On a CPU nomp's
+    Loops inside that have few iterations are unrolled, so that small local arrays are in registers, too.  The first and
+    the last group, where some of the points may not be there, have code of their own.  On a CPU nomp's
     own schedule is used.  Fits one to three loops whose iterations are independent.
     """
     names = kernel.loops(knl, loops)
@@ -46,8 +47,11 @@ def column(knl: Any, context: Context, loops: str) -> Any:
         raise Misfit(f"a stencil has one to three loops, and not {len(names)}")
     if kernel.is_cpu(context):
         return context.default(knl)
+    inner = set.intersection(*(kernel.inside(knl, name) for name in names)) - {*names}
+    knl = kernel.unrolled(knl, context, inner)
     *plane, slow = names
-    points = context.param("points", (4, 8, 2, 1)) if plane else 1
+    much = (1, 2, 4)  # for points with loops of their own: code grows, and there are fewer registers to keep things in
+    points = context.param("points", much if inner else (4, 8, 2, 1)) if plane else 1
     if points == 1:
         return over_groups(knl, context, names)
     knl = over_groups(knl, context, plane)
