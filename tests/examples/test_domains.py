@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import commands
@@ -15,8 +18,26 @@ CASES = {
     "03_euler/euler.c": ("stencil", ("12", "3")),
     "04_sparse_cg/sparse_cg.c": ("sparse", ("2000",)),
     "05_attention/attention.c": ("attention", ("4",)),
+    "07_own_domain/lattice.c": ("lattice", ("20", "3")),
 }
 """The domain, and arguments for a small run."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The package of 07_own_domain, as pip installs it: its module and its entry points, where Python finds them."""
+    package, site = EXAMPLES / "07_own_domain" / "nomp-lattice", tmp_path_factory.mktemp("site")
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    info = site / f"nomp_lattice-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = project["entry-points"].items()
+    lines = [line for group, names in groups for line in (f"[{group}]", *map(" = ".join, names.items()))]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    shutil.copy(package / "nomp_lattice.py", site)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(site))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -81,7 +81,7 @@ SHORT = 16
 
 
 def unrolled(knl: Any, context: Context, names: Iterable[str], most: int = SHORT) -> Any:
-    """*knl* with those of the loops *names* unrolled by the device's compiler that are known to have *most* iterations."""
+    """*knl* with those of the loops *names* unrolled by the device's compiler that have up to *most* iterations."""
     counts = {name: trips(knl, context, name) for name in names}
     return lp.tag_inames(knl, {name: UNROLLED for name, count in counts.items() if count and count <= most})
 
