@@ -93,6 +93,7 @@ def about(region: Region, jit: Mapping[str, Any] = MappingProxyType({})) -> dict
     return {
         "region::annotations": region.clauses.annotations, "region::name": region.name, "region::jit": dict(jit),
         "region::loop": loop.iname if isinstance(loop, For) else "",
+        "region::open": tuple(name for name in region.clauses.jit if name not in jit),
     }  # fmt: skip
 
 

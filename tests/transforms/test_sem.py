@@ -118,6 +118,19 @@ def test_a_plane_must_fit_a_group(tmp_path: Path) -> None:
         operator(tmp_path, 2, 40).cuda()
 
 
+def test_memory_of_groups(tmp_path: Path) -> None:
+    """What items read together is copied to their memory as long as it fits; what they share must."""
+    code = operator(tmp_path, 2, 13).cuda()
+    assert "ur[13 * 13 * 13]" in code and "d_here" in code and "u_here" not in code
+    with pytest.raises(NompError, match="a group needs 65536 bytes of local memory, and has 49152"):
+        operator(tmp_path, 2, 16).cuda()
+
+
+def test_what_only_a_launch_tells(tmp_path: Path) -> None:
+    with pytest.raises(NompError, match="only a launch tells n, on which the iterations of loop 'i' depend"):
+        pipeline.emit_source(operator(tmp_path, 2, 4).region, GPU, DOMAIN)
+
+
 def test_a_word_that_the_domain_does_not_have(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     loop = operator(tmp_path, 2, 4, WORDS.replace('"dof"', '"dofs"') + ' annotate("dof", "i j k")')
     _, warnings = pipeline.compile(loop.region, GPU, loop.jit(), loop.variant, loop.settings)

@@ -70,6 +70,7 @@ def queries(knl: Any, context: Context, query: str, feature: str) -> Any:
         knl = lp.rename_iname(knl, other, item, existing_ok=True)
     own = {name for name in _arrays(knl) if all(var(item) in subscript for subscript in kernel.mentions(knl, name))}
     knl = lp.unprivatize_temporaries_with_inames(knl, {item}, own) if own else knl
+    kernel.refuse_beyond_memory(knl, context, own)
     numbers = set(kernel.namesakes(knl, number)) - {*copies}
     knl = kernel.unrolled(knl, context, numbers, most=128)
     for name in copies:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import loopy as lp
+import numpy as np
 from loopy.symbolic import WalkMapper, get_dependencies, pw_aff_to_expr
 from pymbolic import evaluate
 
@@ -71,8 +73,11 @@ def known_trips(knl: Any, context: Context, name: str) -> int:
     found = trips(knl, context, name)
     if found is None:
         count = pw_aff_to_expr(knl.default_entrypoint.get_iname_bounds(name).size)
-        missing = ", ".join(sorted(get_dependencies(count) - context["region::jit"].keys()))
-        raise Misfit(f"how many iterations loop '{name}' has is not known when it is compiled: name {missing} in jit()")
+        missing = sorted(get_dependencies(count) - context["region::jit"].keys())
+        if set(missing) <= set(context["region::open"]):
+            raise Misfit(f"only a launch tells {', '.join(missing)}, on which the iterations of loop '{name}' depend")
+        names = ", ".join(missing)
+        raise Misfit(f"how many iterations loop '{name}' has is not known when it is compiled: name {names} in jit()")
     return found
 
 
@@ -126,6 +131,20 @@ def read_only(knl: Any) -> list[str]:
     entry = knl.default_entrypoint
     written = {name for insn in entry.instructions for name in insn.assignee_var_names()}
     return [arg.name for arg in entry.args if isinstance(arg, lp.ArrayArg) and arg.name not in written]
+
+
+def refuse_beyond_memory(knl: Any, context: Context, own: Iterable[str] = ()) -> None:
+    """`Misfit` if the local arrays need more memory than a group has; *own* are those that each item has in registers.
+
+    Arrays whose size is not known yet do not count.
+    """
+    needed = 0
+    for name, local in knl.default_entrypoint.temporary_variables.items():
+        extents, jit = tuple(local.shape), context["region::jit"]
+        if extents and name not in own and get_dependencies(extents) <= jit.keys():
+            needed += prod(evaluate(extent, jit) for extent in extents) * np.dtype(local.dtype.numpy_dtype).itemsize
+    if needed > context["device::local_mem_bytes"]:
+        raise Misfit(f"a group needs {needed} bytes of local memory, and has {context['device::local_mem_bytes']}")
 
 
 def edges(context: Context) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from loopy.symbolic import get_dependencies
 from pymbolic import var
 
 from nomp.scripting import Context, Misfit
+from nomp_transforms import kernel
 from nomp_transforms.kernel import (
     UNROLLED,
     fetched,
@@ -96,7 +97,8 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
             knl = lp.rename_iname(knl, other, name, existing_ok=True)
     short = inside(knl, element) - {*plane}
     knl = in_one_domain(knl, {element, *plane, *short})
-    if own := _own(knl, plane):
+    own = _own(knl, plane)
+    if own:
         knl = lp.unprivatize_temporaries_with_inames(knl, {*plane}, own)
     group, items = {element}, [*plane]
     if together > 1:
@@ -104,11 +106,13 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
         group, items = {f"{element}_outer"}, [*plane, f"{element}_inner"]
         if shared := _locals(knl) - own:
             knl = lp.privatize_temporaries_with_inames(knl, f"{element}_inner", shared)
+    kernel.refuse_beyond_memory(knl, context, own)
     sums = short - {other for name in loops(knl, dof)[2:] for other in namesakes(knl, name)}
     for array in read_only(knl):
         each = together == 1 or _mention(knl, array, {element, f"{element}_inner"})  # what all have stays in caches
         if each and _mention(knl, array, sums):
-            knl = fetched(knl, array, group, {*items, *short}, ["l.0", "l.1", *[UNROLLED] * (len(sizes) - 2), "l.2"])
+            more = fetched(knl, array, group, {*items, *short}, ["l.0", "l.1", *[UNROLLED] * (len(sizes) - 2), "l.2"])
+            knl = more if _has_memory(more, context, own) else knl
     axes = dict(zip((*group, *items), ("g.0", "l.0", "l.1", "l.2"), strict=False))
     return lp.tag_inames(knl, {**axes, **dict.fromkeys(short, UNROLLED)})
 
@@ -130,6 +134,14 @@ def _own(knl: Any, plane: list[str]) -> set[str]:
     subscripts = {name: mentions(knl, name) for name in _locals(knl)}
     return {name for name, found in subscripts.items()
             if all(var(iname) in subscript for subscript in found for iname in plane)}  # fmt: skip
+
+
+def _has_memory(knl: Any, context: Context, own: set[str]) -> bool:
+    try:
+        kernel.refuse_beyond_memory(knl, context, own)
+    except Misfit:
+        return False
+    return True
 
 
 def _mention(knl: Any, array: str, names: set[str]) -> bool:
