@@ -311,13 +311,14 @@ def _tell(text: str) -> None:
 
 def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
     """What chooses where scripts leave a choice, if something has been, or is to be, measured."""
-    from nomp.tune import database
+    from nomp.tune.database import Database, folder
 
-    if settings.tune == "off" and not database.folder(settings).is_dir():
+    where = folder(settings)
+    if where is None or not (settings.tune != "off" or where.is_dir()):
         return None
     from nomp.runtime.tuning import Tuning
 
-    return Tuning(settings, device, lambda problem: _show([problem], settings))
+    return Tuning(settings, device, Database(where, lambda problem: _show([problem], settings)))
 
 
 def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 from nomp.arithmetic import Number
 from nomp.backend import BackendError, Device, DeviceInfo
 from nomp.config import Settings
-from nomp.diagnostics import Diagnostic, NompError, error
+from nomp.diagnostics import NompError, error
 from nomp.region import Region
 from nomp.runtime.comparison import Made, differences
 from nomp.runtime.elements import Bytes, Stretch
@@ -34,7 +34,7 @@ from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.plan import Plan
 from nomp.runtime.verify import current
 from nomp.tune import search
-from nomp.tune.database import Choices, Database, Key, Result, Trial, described, digest, folder, size_class
+from nomp.tune.database import Choices, Database, Key, Result, Trial, described, digest, size_class
 from nomp.tune.progress import shown
 
 ROUNDS = 5
@@ -48,9 +48,8 @@ HOPELESS = 4.0
 class Tuning:
     """The choices of a program's kernels: those of the database, and, if the settings ask for it, better ones."""
 
-    def __init__(self, settings: Settings, device: DeviceInfo, show: Callable[[Diagnostic], None]) -> None:
-        self._settings, self._device = settings, device
-        self._database = Database(folder(settings), show)
+    def __init__(self, settings: Settings, device: DeviceInfo, database: Database) -> None:
+        self._settings, self._device, self._database = settings, device, database
         self._tried: dict[Key, Choices] = {}  # what is used whatever the database says
         self._best: dict[Key, Choices] = {}
         self._done: set[Key] = set()

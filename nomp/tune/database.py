@@ -10,7 +10,6 @@ A size class has launches whose loops have the same number of trips, up to a fac
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +19,7 @@ from typing import Any
 
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.backend import DeviceInfo
+from nomp.cache import folder_of
 from nomp.config import Settings
 from nomp.diagnostics import Diagnostic
 from nomp.loops import trip_count
@@ -98,12 +98,12 @@ def _placeless(data: Any) -> Any:
     return [_placeless(item) for item in data] if isinstance(data, list) else data
 
 
-def folder(settings: Settings) -> Path:
-    """Where the files are: ``tuning-dir``, else ``tuned`` in the folder of nomp's cache."""
+def folder(settings: Settings) -> Path | None:
+    """Where the files are: ``tuning-dir``, else ``tuned`` in the user's cache; None where there is no home."""
     if settings.tuning_dir is not None:
         return settings.tuning_dir
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return (settings.cache_dir or Path(cache).expanduser() / "nomp") / "tuned"
+    cache = folder_of(settings)
+    return cache / "tuned" if cache else None
 
 
 @dataclass(slots=True)
