@@ -58,7 +58,7 @@ FLAT = """void f(int m, int n, double w[m][n][n], double u[m][n][n], double d[n]
 """
 
 
-def operator(folder: Path, m: int, n: int, words: str = WORDS, body: str = BODY, **choices: int) -> Loop:
+def operator(folder: Path, m: int, n: int, words: str = WORDS, body: str = BODY, **choices: int | str) -> Loop:
     random = np.random.default_rng(7)
     nodes = {name: random.random((m, n, n, n)) for name in "wug"}
     values = {"m": m, "n": n, **nodes, "d": random.random((n, n))}
@@ -70,9 +70,9 @@ def test_the_operator(m: int, n: int, tmp_path: Path) -> None:
     operator(tmp_path, m, n).agree()
 
 
-@pytest.mark.parametrize("together", [1, 2])
-def test_elements_that_share_a_group(together: int, tmp_path: Path) -> None:
-    operator(tmp_path, 5, 4, elements=together).agree()
+@pytest.mark.parametrize("choices", [{"elements": 1}, {"elements": 2}, {"third": "memory"}])
+def test_choices(choices: dict[str, int | str], tmp_path: Path) -> None:
+    operator(tmp_path, 5, 4, **choices).agree()
 
 
 def test_elements_of_two_directions(tmp_path: Path) -> None:

@@ -91,13 +91,20 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
         return context.default(knl)
     if sizes[plane[0]] * sizes[plane[1]] > context["device::max_threads_per_block"]:
         raise Misfit(f"a plane of {sizes[plane[0]]} by {sizes[plane[1]]} nodes is more than a group has items")
-    together = _together(context, sizes[plane[0]] * sizes[plane[1]])
+    return _in_groups(knl, context, element, loops(knl, dof), _together(context, sizes[plane[0]] * sizes[plane[1]]))
+
+
+def _in_groups(knl: Any, context: Context, element: str, dof: list[str], together: int) -> Any:
+    """*knl* with *together* elements a group; the first two of *dof* are items."""
+    plane, directions = dof[:2], len(dof)
+    third = {other for name in dof[2:] for other in namesakes(knl, name)}
     for name in plane:
         for other in namesakes(knl, name)[1:]:
             knl = lp.rename_iname(knl, other, name, existing_ok=True)
     short = inside(knl, element) - {*plane}
     knl = in_one_domain(knl, {element, *plane, *short})
-    own = _own(knl, plane)
+    in_registers = context.param("third", ("registers", "memory")) == "registers"
+    own = _own(knl, plane) if in_registers else set()
     if own:
         knl = lp.unprivatize_temporaries_with_inames(knl, {*plane}, own)
     group, items = {element}, [*plane]
@@ -107,14 +114,14 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
         if shared := _locals(knl) - own:
             knl = lp.privatize_temporaries_with_inames(knl, f"{element}_inner", shared)
     kernel.refuse_beyond_memory(knl, context, own)
-    sums = short - {other for name in loops(knl, dof)[2:] for other in namesakes(knl, name)}
+    axes = ["l.0", "l.1", *[UNROLLED] * (directions - 2), "l.2"]
     for array in read_only(knl):
         each = together == 1 or _mention(knl, array, {element, f"{element}_inner"})  # what all have stays in caches
-        if each and _mention(knl, array, sums):
-            more = fetched(knl, array, group, {*items, *short}, ["l.0", "l.1", *[UNROLLED] * (len(sizes) - 2), "l.2"])
+        if each and _mention(knl, array, short - third):
+            more = fetched(knl, array, group, {*items, *short}, axes)
             knl = more if _has_memory(more, context, own) else knl
-    axes = dict(zip((*group, *items), ("g.0", "l.0", "l.1", "l.2"), strict=False))
-    return lp.tag_inames(knl, {**axes, **dict.fromkeys(short, UNROLLED)})
+    tags = dict(zip((*group, *items), ("g.0", "l.0", "l.1", "l.2"), strict=False))
+    return lp.tag_inames(knl, {**tags, **dict.fromkeys(short if in_registers else short - third, UNROLLED)})
 
 
 def _together(context: Context, plane: int) -> int:
