@@ -51,7 +51,7 @@ def outputs(source: str, folder: Path, env: dict[str, str]) -> list[str]:
     flags = ["-O2", "-Wall", "-Wno-unknown-pragmas", "-Werror", EXAMPLES / source, "-lm", "-o"]
     commands.succeed("cc", *flags, folder / "plain")
     commands.succeed(*commands.NOMP_CC, *flags, folder / "ours")
-    settings = {"NOMP_ANNOTATIONS_SCRIPT": domain, "NOMP_VERBOSE": "3"}
+    settings = {"NOMP_ANNOTATIONS_SCRIPT": domain, "NOMP_VERBOSE": "3", "NOMP_CACHE": "off"}
     plain = commands.succeed(folder / "plain", *arguments)
     ours = commands.succeed(folder / "ours", *arguments, env=env | settings)
     assert ours.stderr == ""
