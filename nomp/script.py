@@ -5,7 +5,7 @@ warnings.  `pipeline` calls `apply` when it compiles a kernel; the driver calls 
 
 Annotations come first, in order: ``annotate(kernel, {key: value}, context)`` of the annotation script, once a clause.
 Then the transforms, in order: ``function(kernel, context, **keywords)``.  *context* is one `Context` for all calls of
-a region: the device's, and what `_about` tells of the region.
+a region: the device's, and what `about` tells of the region.
 
 A module of annotations may say which words it has a meaning for: ``WORDS``, a dictionary of them.  Other words are then
 reported (N312) and not passed on.

@@ -27,6 +27,7 @@ from nomp.backend import BackendError, Device, DeviceInfo
 from nomp.config import Settings
 from nomp.diagnostics import NompError, error
 from nomp.region import Region
+from nomp.report.progress import shown
 from nomp.runtime.comparison import Made, differences
 from nomp.runtime.elements import Bytes, Stretch
 from nomp.runtime.failure import driver_errors
@@ -35,7 +36,6 @@ from nomp.runtime.plan import Plan
 from nomp.runtime.verify import current
 from nomp.tune import search
 from nomp.tune.database import Choices, Database, Key, Result, Trial, described, digest, size_class
-from nomp.tune.progress import shown
 
 ROUNDS = 5
 """How often a choice is timed; the median counts."""

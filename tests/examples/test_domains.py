@@ -15,7 +15,7 @@ from doubles import build, environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CASES = {
-    "03_euler/euler.c": ("stencil", ("12", "3")),
+    "06_euler/euler.c": ("stencil", ("12", "3")),
     "04_sparse_cg/sparse_cg.c": ("sparse", ("2000",)),
     "05_attention/attention.c": ("attention", ("4",)),
     "07_own_domain/lattice.c": ("lattice", ("20", "3")),
