@@ -6,6 +6,7 @@ In: kernels and instructions before and after.  Used by `execution`, and by `pip
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from math import prod
 from typing import Any
 
 import loopy as lp
@@ -101,17 +102,19 @@ def _held(local: Any) -> tuple[Any, ...]:
 
 
 def _is_injective(local: Any) -> bool:
-    """Whether no two elements of *local* are one in memory, as far as numbers tell."""
+    """Whether no two elements of *local* are one in memory, and all are in what it has of that, as numbers tell."""
+    stored = local.storage_shape or local.shape or ()
     axes = [(tag.stride, extent) for tag, extent in zip(local.dim_tags or (), local.shape or (), strict=False)
             if isinstance(tag, FixedStrideArrayDimTag)]  # fmt: skip
-    if not all(isinstance(number, int) for axis in axes for number in axis):
-        return bool(local.dim_tags == local.copy(dim_tags=["c"] * len(local.shape)).dim_tags)
+    if not all(isinstance(number, int) for axis in (*axes, stored) for number in axis):
+        packed = local.copy(dim_tags=["c"] * len(stored)).dim_tags
+        return bool(stored == local.shape and local.dim_tags == packed)
     reach = 0
     for stride, extent in sorted(axes):
         if extent > 1 and stride <= reach:
             return False
         reach += stride * (extent - 1)
-    return True
+    return reach < prod(stored)
 
 
 Mention = tuple[Any, Any]

@@ -65,6 +65,7 @@ TEXT = Kind("a name", str)
 LOWER = Kind("a name", str.lower)
 ON_ERROR = Kind("exit or continue", _choice("exit", "continue"))
 LEGALITY = Kind("error, warn or off", _choice("error", "warn", "off"))
+TUNE = Kind("off, auto, exhaustive, random or tpe", _choice("off", "auto", "exhaustive", "random", "tpe"))
 
 
 def _row(kind: Kind, text: str, shown: str) -> dict[str, Any]:
@@ -124,6 +125,17 @@ class Settings:
     profile_dir: Path | None = field(
         default=None,
         metadata=_row(FOLDER, "with profile: write a file of measurements here instead of a table", "none"),
+    )
+    tune: str = field(
+        default="off",
+        metadata=_row(TUNE, "try choices that scripts leave open, and how to search; `nomp tune` sets it", "off"),
+    )
+    tune_trials: int = field(default=64, metadata=_row(NUMBER, "how many choices are tried for a kernel", "64"))
+    tune_files: str = field(
+        default="", metadata=_row(TEXT, "tune the loops of these files only, with : between them", "all")
+    )
+    tuning_dir: Path | None = field(
+        default=None, metadata=_row(FOLDER, "where tuned choices are kept", "`tuned` in the cache's folder")
     )
     warnings: tuple[Diagnostic, ...] = ()
 

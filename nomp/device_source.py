@@ -27,7 +27,7 @@ class Variant:
     so that only the order of the source is right; *apart*: they do not, so that compilers may keep elements of one in
     registers while another one is written (where neither holds, one statement has all accesses to what two share).
     *wraps*: unsigned arithmetic in subscripts or bounds may wrap
-    around, so that no proof about them holds.
+    around, so that no proof about them holds.  *choices* are what a tuner has chosen for the parameters of its scripts.
     """
 
     no_wrap: bool = False
@@ -35,6 +35,7 @@ class Variant:
     aliased: bool = False
     apart: bool = False
     wraps: bool = False
+    choices: tuple[tuple[str, int | float | str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,8 @@ class DeviceSource:
 
     *steps* is the kernels' code, by the names that a script knows; *shared* are the locals in a group's memory.  What a
     script made may be wrong for some values: *schedule* is then to be checked at each launch.  *preambles* go before
-    *text*, each once, if it is to be put together with others (`after`).
+    *text*, each once, if it is to be put together with others (`after`).  *space* has the parameters that scripts left
+    to a tuner, with their values.
     """
 
     name: str
@@ -172,6 +174,7 @@ class DeviceSource:
     shared: frozenset[str] = frozenset()
     schedule: Schedule | None = None
     preambles: tuple[str, ...] = ()
+    space: Mapping[str, tuple[int | float | str, ...]] = field(default_factory=dict)
 
     @property
     def nests(self) -> tuple[tuple[str, ...], ...]:

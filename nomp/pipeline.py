@@ -60,25 +60,32 @@ def _compiled(
     region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, settings: Settings
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:
     from nomp import script
+    from nomp.scripting import Context
 
     scripted = script.wanted(region, settings)
     if variant.aliased:
         return _in_order(region, device, jit, variant), (_aliased(region),) if scripted else ()
     if not scripted:
         return _default(region, device, jit, variant), script.unused(region)
-    arrange = partial(script.apply, region=region, context=device.context(), settings=settings)
-    return arranged(region, arrange, device, jit, variant, settings)
+    context = Context({**device.context(), **script.about(region, jit)}, dict(variant.choices))
+    arrange = partial(script.apply, region=region, context=context, settings=settings)
+    source, warnings = arranged(region, arrange, device, jit, variant, settings, may_leave=True)
+    return replace(source, space=context.space), warnings
 
 
 def arranged(
     region: Region, arrange: Callable[[TranslationUnit], Arranged], device: DeviceInfo, jit: Mapping[str, Number],
-    variant: Variant, settings: Settings,
+    variant: Variant, settings: Settings, *, may_leave: bool = False,
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:  # fmt: skip
-    """*region* as source for *device*, after what *arrange* (see `script.apply`) makes of its kernel, and warnings."""
+    """*region* as source for *device*, after what *arrange* (see `script.apply`) makes of its kernel, and warnings.
+
+    *may_leave*: an unchanged kernel gets the default schedule.
+    """
     from nomp import codegen, priorities
 
     made = _scripted(region, arrange, device, variant, settings)
-    if reduction.is_pure(region) and not codegen.is_parallel(made.kernel):
+    left = may_leave and made.kernel == made.lowered.kernel
+    if left or (reduction.is_pure(region) and not codegen.is_parallel(made.kernel)):
         return _default(region, device, jit, variant), made.warnings
     _refuse_races(region, made.kernel)
     _refuse_changes(region, made)

@@ -4,10 +4,13 @@ In: the loopy kernel of a region, the region and the device's context.  Out: the
 warnings.  `pipeline` calls `apply` when it compiles a kernel; the driver calls `missing`, which runs no script.
 
 Annotations come first, in order: ``annotate(kernel, {key: value}, context)`` of the annotation script, once a clause.
-Then the transforms, in order: ``function(kernel, context, **keywords)``.  *context* is one dictionary for all calls of
-a region: the device's, and under ``region::annotations`` the annotations as pairs.
+Then the transforms, in order: ``function(kernel, context, **keywords)``.  *context* is one `Context` for all calls of
+a region: the device's, and what `about` tells of the region.
 
-Errors: `NompError` N301 to N306, at the script's own line where it has one, with a note at the pragma.
+A module of annotations may say which words it has a meaning for: ``WORDS``, a dictionary of them.  Other words are then
+reported (N312) and not passed on.
+
+Errors: `NompError` N301 to N306 and N311, at the script's own line where it has one, with a note at the pragma.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from nomp import script_lines
@@ -35,8 +39,9 @@ from nomp.diagnostics import (
     register_source,
     source_line,
 )
-from nomp.region import NOWHERE, Region
+from nomp.region import NOWHERE, For, Region
 from nomp.script_files import folders, known, load, locate, modules, owns, source_of, words
+from nomp.scripting import Context, Misfit
 
 Version = tuple[Span, Any]
 """A kernel with the line of a script that made it."""
@@ -82,18 +87,28 @@ def unused(region: Region) -> tuple[Diagnostic, ...]:
     return (_unused(region),) if words(region) else ()
 
 
+def about(region: Region, jit: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """What scripts are told of *region*, whose jit parameters have the values *jit*."""
+    loop = region.body[0] if region.body else None
+    return {
+        "region::annotations": region.clauses.annotations, "region::name": region.name, "region::jit": dict(jit),
+        "region::loop": loop.iname if isinstance(loop, For) else "",
+        "region::open": tuple(name for name in region.clauses.jit if name not in jit),
+    }  # fmt: skip
+
+
 @timed("script")
 def apply(
-    kernel: Any, region: Region, context: Mapping[str, str | int], settings: Settings
+    kernel: Any, region: Region, context: Mapping[str, Any], settings: Settings
 ) -> tuple[Any, tuple[Diagnostic, ...], tuple[Version, ...]]:
     """*kernel* (a loopy TranslationUnit) after the annotations and transforms of *region*, warnings, all that it was.
 
-    The last is empty where schedules are not judged.  *context* is the device's (`DeviceInfo.context`).  Raises
-    `NompError` N301 to N306.
+    The last is empty where schedules are not judged.  *context* is a `Context`, or the device's alone
+    (`DeviceInfo.context`).  Raises `NompError` N301 to N306 and N311.
     """
     warnings: list[Diagnostic] = []
     versions: list[Version] = []
-    shared: dict[str, Any] = {**context, "region::annotations": region.clauses.annotations}
+    shared = context if isinstance(context, Context) else Context({**context, **about(region)})
     for call in _calls(region, settings):
         kernel = _run(call, kernel, shared, region, settings, warnings, versions)
     return kernel, tuple(warnings), tuple(versions)
@@ -108,7 +123,7 @@ def _calls(region: Region, settings: Settings) -> Iterator[Call]:
 
 
 def _run(
-    call: Call, kernel: Any, context: Mapping[str, Any], region: Region, settings: Settings, warnings: list[Diagnostic],
+    call: Call, kernel: Any, context: Context, region: Region, settings: Settings, warnings: list[Diagnostic],
     versions: list[Version],
 ) -> Any:  # fmt: skip
     """What *call* makes of *kernel*."""
@@ -117,6 +132,10 @@ def _run(
         raise NompError((_no_module(call, region, settings),))
     with _blamed(call, place, "N303", f"script '{call.module}' cannot be loaded", settings):
         script = load(place)
+    words = getattr(script.module, "WORDS", None) if call.before else None
+    if words is not None and not set(call.before[0]) <= set(words):
+        warnings.append(_unknown_word(call, words))
+        return kernel
     function = getattr(script.module, call.function, None)
     if not callable(function):
         raise NompError((_no_function(call, place, vars(script.module)),))
@@ -132,7 +151,7 @@ def _run(
     for file in {line[0] for line, _ in made}:
         _refresh(file)
     versions += [(script_lines.span(line), version) for line, version in made]
-    if result is kernel or result == kernel:
+    if result is not context.left and (result is kernel or result == kernel):
         warnings.append(_did_nothing(call, function))
     return result
 
@@ -147,6 +166,8 @@ def _blamed(call: Call, place: Path | str, code: str, what: str, settings: Setti
         yield
     except NompError:
         raise
+    except Misfit as reason:
+        raise _misfit(call, place, reason) from reason
     except (Exception, SystemExit) as problem:
         if settings.debug:
             traceback.print_exception(problem)
@@ -162,6 +183,22 @@ def _script_error(call: Call, place: Path | str, code: str, what: str, problem: 
     if span:
         notes.append(Note("called for this pragma", call.span))
     return error(code, message, span or call.span, notes=tuple(notes), help="NOMP_DEBUG=1 shows Python's own traceback")
+
+
+def _misfit(call: Call, place: Path | str, reason: Misfit) -> NompError:
+    """The pragma is what is wrong, or the loop under it."""
+    span = _place_of(reason, place)
+    notes = (Note("the script says so here", span),) if span else ()
+    step = "'nomp cc --emit loopy' shows the kernel that scripts get"
+    return error("N311", f"'{call.module}.{call.function}' does not fit this loop: {reason}", call.span,
+                 notes=notes, help=step)  # fmt: skip
+
+
+def _unknown_word(call: Call, words: Iterable[str]) -> Diagnostic:
+    ((word, _),) = call.before[0].items()
+    step = did_you_mean(word, words) or f"it has a meaning for: {', '.join(words)}"
+    message = f"script '{call.module}' has no meaning for the annotation '{word}', which is left out"
+    return Diagnostic("N312", message, call.span, "warning", help=step)
 
 
 def _place_of(problem: BaseException, place: Path | str) -> Span | None:

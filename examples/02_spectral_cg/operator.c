@@ -4,7 +4,7 @@
 /* w = D^T G D u in each element: derivatives in the reference directions, metric terms, transposed derivatives. */
 static void element_laplacian(int nelt, int nx, scalar w[nelt][nx][nx][nx], scalar u[nelt][nx][nx][nx],
                               scalar g[nelt][6][nx][nx][nx], scalar d[nx][nx]) {
-#pragma nomp for name("laplacian") transform("schedule", "elements") annotate("element_loop", "e") jit(nx)
+#pragma nomp for name("laplacian") annotate("loop", "element") annotate("dof", "i j k") jit(nx)
   for (int e = 0; e < nelt; e++) {
     scalar ur[nx][nx][nx], us[nx][nx][nx], ut[nx][nx][nx];
     for (int k = 0; k < nx; k++)
@@ -33,7 +33,7 @@ static void element_laplacian(int nelt, int nx, scalar w[nelt][nx][nx][nx], scal
 
 /* Replace the copies of each shared point by their sum (direct stiffness summation). */
 static void sum_copies(int nshared, const int *start, const int *node, scalar *w) {
-#pragma nomp for name("sum_copies") transform("schedule", "points") annotate("point_loop", "p") annotate("independent", "p")
+#pragma nomp for name("sum_copies") annotate("loop", "node") annotate("independent", "p")
   for (int p = 0; p < nshared; p++) {
     scalar sum = 0;
     for (int c = start[p]; c < start[p + 1]; c++)
@@ -44,7 +44,7 @@ static void sum_copies(int nshared, const int *start, const int *node, scalar *w
 }
 
 static void set_zero(int n, const int *node, scalar *w) {
-#pragma nomp for name("set_zero") transform("schedule", "points") annotate("point_loop", "p") annotate("independent", "p")
+#pragma nomp for name("set_zero") annotate("loop", "node") annotate("independent", "p")
   for (int p = 0; p < n; p++)
     w[node[p]] = 0;
 }

@@ -12,14 +12,14 @@ scalar weighted_dot(int n, const scalar *a, const scalar *b, const scalar *weigh
 
 /* y = y + a x */
 void add_scaled(int n, scalar *y, scalar a, const scalar *x) {
-#pragma nomp for name("add_scaled") transform("schedule", "points") annotate("point_loop", "i")
+#pragma nomp for name("add_scaled") annotate("loop", "node")
   for (int i = 0; i < n; i++)
     y[i] += a * x[i];
 }
 
 /* y = a y + x */
 void scale_and_add(int n, scalar *y, scalar a, const scalar *x) {
-#pragma nomp for name("scale_and_add") transform("schedule", "points") annotate("point_loop", "i")
+#pragma nomp for name("scale_and_add") annotate("loop", "node")
   for (int i = 0; i < n; i++)
     y[i] = a * y[i] + x[i];
 }

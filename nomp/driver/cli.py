@@ -22,6 +22,7 @@ VERBS = {
     "check": "what is refused in C files, and which loops have independent iterations",
     "explain": "what a diagnostic's code means, or what is done with a loop",
     "cache": "what the kernel cache holds: ls, show, clear, path",
+    "tune": "run a program and find the fastest choices for its kernels",
     "devices": "every backend and device, with PASS or the reason it cannot be used",
     "profile": "run a program and say where its time goes",
     "roofline": "measure a device, and how near a program's kernels come to it",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nomp.legality import Watch
     from nomp.runtime.elements import Stretch
     from nomp.runtime.recorder import Recorder
+    from nomp.runtime.tuning import Tuning
     from nomp.runtime.verify import Trial
 
 
@@ -51,7 +52,7 @@ class Context:
 
     *compile* makes the source of a region, given its jit values and the variant; *illegal* raises or shows what is
     wrong with a schedule.  *cache* keeps what the device's compiler makes of sources; *recorder*, if there is one,
-    measures.
+    measures; *tuning* knows what to choose where scripts leave a choice.
     """
 
     device: Device
@@ -60,6 +61,7 @@ class Context:
     illegal: Callable[[Diagnostic], None]
     cache: Cache = field(default_factory=Cache)
     recorder: Recorder | None = None
+    tuning: Tuning | None = None
 
     def watched(self, name: str) -> Device:
         """The device, for copies of the array *name*."""
@@ -117,7 +119,9 @@ class Kernel:
         the pipeline's for the first launch of a variant, N611.
         """
         plan = self._plan(context, addresses)
-        self._carry_out(context, plan, addresses)
+        if context.tuning:
+            plan = context.tuning.tune(self, context, plan, addresses)
+        self.carry_out(context, plan, addresses)
         return self._replay(context, plan, addresses) if plan.is_repeated(context.memory.version) else None
 
     def _replay(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Replay | None:
@@ -135,11 +139,10 @@ class Kernel:
         from nomp.runtime.verify import Trial  # and NumPy, which nothing else needs
 
         plan = self._plan(context, addresses)
-        stretches = [*self._mapped(plan, addresses), *self._singles(context, plan, addresses)]
-        trial = Trial(self.region, self._scalars.values(*self._scalars.read(addresses)), stretches)
+        trial = Trial(self.region, self.values(addresses), self.stretches(context, plan, addresses))
         with driver_errors(self._launching, self.span):
             trial.begin(context.device)
-        self._carry_out(context, plan, addresses)
+        self.carry_out(context, plan, addresses)
         with driver_errors(self._launching, self.span):
             trial.swap(context.device)
         return trial
@@ -159,7 +162,21 @@ class Kernel:
             self._check_singles(plan, addresses)
         return plan
 
-    def _carry_out(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
+    def planned_anew(self, context: Context, addresses: Sequence[int]) -> Plan:
+        """The plan of a launch, where what decides on plans has changed."""
+        self._plans.clear()
+        return self._plan(context, addresses)
+
+    def values(self, addresses: Sequence[int]) -> dict[str, Number]:
+        """The region's scalars at a launch."""
+        return self._scalars.values(*self._scalars.read(addresses))
+
+    def stretches(self, context: Context, plan: Plan, addresses: Sequence[int]) -> list[Stretch]:
+        """The memory that a launch may touch."""
+        return [*self._mapped(plan, addresses), *self._singles(context, plan, addresses)]
+
+    def carry_out(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
+        """Launch as *plan* says, and write counters."""
         try:  # this is what each launch from Python goes through
             if self._cells or plan.tables or context.recorder:
                 self._launch(context, plan, addresses)
@@ -334,7 +351,8 @@ class Kernel:
         aliased = self._may_alias and self._aliased(used)
         apart = not self._may_alias or (not aliased and aliasing.apart(used))
         no_wrap = self.needs_ranges and exact
-        variant = Variant(no_wrap, any(offsets.values()), aliased, apart, wraps=not exact)
+        choices = context.tuning.choices(self.region, scalars) if context.tuning else ()
+        variant = Variant(no_wrap, any(offsets.values()), aliased, apart, wraps=not exact, choices=choices)
         program = self.compile(context, scalars, variant)
         if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
             context.illegal(wrong)

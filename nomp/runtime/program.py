@@ -59,6 +59,7 @@ class Program:
         names = {value.name for value in self.loose_values}
         sizes = [size for launch in source.launches for size in (*launch.grid, *launch.block)]
         sizes += [scratch.size for scratch in source.scratch]
+        self.space = source.space
         self.can_rebind = source.schedule is None and not any(_mentions(size, names) for size in sizes)
         try:
             self._kernels = timed("device compiler")(compiled)(device, source, cache, span)

@@ -31,6 +31,7 @@ from nomp.runtime.replay import Replay
 
 if TYPE_CHECKING:
     from nomp.report.events import Sink
+    from nomp.runtime.tuning import Tuning
     from nomp.runtime.verify import Trial, Unverifiable
 
 
@@ -96,8 +97,9 @@ class Session:
             self._settings = settings
             memory = AddressMap(device, self._forget)
             kept = cache.opened(settings, lambda remark: _show([remark], settings))
+            tuning = _tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)
-            self._context = Context(device, memory, compile, _judge(settings), kept)
+            self._context = Context(device, memory, compile, _judge(settings), kept, tuning=tuning)
             if self.replays and (native := device.native()) and not settings.verify:
                 self.replays.start(native)
                 self._keeps = True
@@ -281,6 +283,10 @@ class Session:
         def compile(region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
             given = region, info, jit, variant, settings
             source, diagnostics = self._compile(*given) if self._compile else source_cache.compile(*given, kept)
+            if settings.tune != "off" and variant.choices:  # these are tried: told of in a line, and only if proven
+                if doubts := tuple(found for found in diagnostics if found.code == "N404"):
+                    raise NompError(doubts)
+                return source
             _show(diagnostics, settings)
             return source
 
@@ -301,6 +307,18 @@ def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
 def _tell(text: str) -> None:
     with contextlib.suppress(OSError):  # a program does not end because no one can read its measurements
         print(text, end="", file=sys.stderr, flush=True)
+
+
+def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
+    """What chooses where scripts leave a choice, if something has been, or is to be, measured."""
+    from nomp.tune.database import Database, folder
+
+    where = folder(settings)
+    if where is None or not (settings.tune != "off" or where.is_dir()):
+        return None
+    from nomp.runtime.tuning import Tuning
+
+    return Tuning(settings, device, Database(where, lambda problem: _show([problem], settings)))
 
 
 def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:

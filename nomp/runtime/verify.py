@@ -51,7 +51,7 @@ class Trial:
             allowed = _rights(stretch.start, stretch.end)
             if not allowed:
                 raise Unverifiable(f"the host has no memory of its own where '{stretch.name}' is mapped")
-            self._initial[stretch] = initial = _current(stretch, device)
+            self._initial[stretch] = initial = current(stretch, device)
             if allowed == "r":
                 self._fixed.add(stretch)
                 same = np.array_equal(initial[stretch.touched], _on_host(stretch)[stretch.touched])
@@ -63,7 +63,7 @@ class Trial:
         """Keep what the launch made, and let the program's memory be what the loop is to start from."""
         device.sync()
         for stretch in self._stretches:
-            self._left[stretch], self._result[stretch] = _on_host(stretch), _current(stretch, device)
+            self._left[stretch], self._result[stretch] = _on_host(stretch), current(stretch, device)
         for stretch in self._stretches:
             # Variables that stand in what is mapped are the host's: only what the region reaches becomes the device's.
             self._write(stretch, np.where(stretch.touched, self._initial[stretch], self._left[stretch]))
@@ -94,7 +94,7 @@ def _on_host(stretch: Stretch) -> Bytes:
     return copy
 
 
-def _current(stretch: Stretch, device: Device) -> Bytes:
+def current(stretch: Stretch, device: Device) -> Bytes:
     """A copy of what kernels work with: the device's bytes, or the host's where the device has none."""
     if stretch.buffer is None:
         return _on_host(stretch)

@@ -171,8 +171,21 @@ def test_locals(script: Script, code: str | None, tmp_path: Path) -> None:
     assert said(tmp_path, LOCALS, script) == code
 
 
-@pytest.mark.parametrize(("strides", "code"), [((8, 1), None), ((9, 1), None), ((1, 4), None), ((1, 1), "N404")])
-def test_the_layout_of_a_local(strides: tuple[int, int], code: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("strides", "stored", "code"),
+    [
+        ((8, 1), None, None),
+        ((9, 1), None, "N404"),
+        ((9, 1), (4, 9), None),
+        ((9, 1), (5, 7), None),
+        ((9, 1), (4, 8), "N404"),
+        ((1, 4), None, None),
+        ((1, 1), None, "N404"),
+    ],
+)
+def test_the_layout_of_a_local(
+    strides: tuple[int, int], stored: tuple[int, int] | None, code: str | None, tmp_path: Path
+) -> None:
     loop = """for (int i = 0; i < n; i++) {
   double s[4][8];
   for (int j = 0; j < 4; j++) for (int l = 0; l < 8; l++) s[j][l] = a[j] + b[l];
@@ -182,7 +195,7 @@ def test_the_layout_of_a_local(strides: tuple[int, int], code: str | None, tmp_p
     def script(kernel: lp.TranslationUnit) -> lp.TranslationUnit:
         local = kernel.default_entrypoint.temporary_variables["s"]
         tags = [FixedStrideArrayDimTag(stride) for stride in strides]
-        return entry(kernel, temporary_variables={"s": local.copy(dim_tags=tags)})
+        return entry(kernel, temporary_variables={"s": local.copy(dim_tags=tags, storage_shape=stored)})
 
     assert said(tmp_path, loop, script) == code
 

@@ -56,8 +56,9 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 
 
 def test_pages_with_commands() -> None:
-    docs = ("build-systems", "c-api", "cache", "check", "debugging", "first-program", "first-script", "gpus",
-            "porting-libnomp", "porting-openmp", "profiling", "scripts", "writing-a-backend")  # fmt: skip
+    docs = ("build-systems", "c-api", "cache", "check", "debugging", "domains", "first-program", "first-script", "gpus",
+            "porting-libnomp", "porting-openmp", "profiling", "scripts", "transforms", "tuning",
+            "writing-a-backend")  # fmt: skip
     expected = {"README.md", *(f"docs/{name}.md" for name in docs)}
     expected |= {f"examples/{name}/README.md" for name in ("01_axpy", "03_build_systems")}
     assert expected == {title(page) for page in PAGES if commands(page)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -33,9 +32,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(commands.NOMP_CC, tmp_path_factory.mktemp("compiled") / "spectral_cg")
 
 
-def run(program: Path, *arguments: int) -> str:
+def run(program: Path, *arguments: int, **variables: str) -> str:
     """The program's output; it must not say anything else, at the highest verbosity, but for what the cache had."""
-    environment = os.environ | {"NOMP_CACHE_DIR": str(program.parent / "cache"), "NOMP_VERBOSE": "3"}
+    nomp = {"NOMP_CACHE_DIR": str(program.parent / "cache"), "NOMP_VERBOSE": "3", "NOMP_ANNOTATIONS_SCRIPT": "sem"}
+    environment = os.environ | nomp | variables
     done = commands.succeed(program, *map(str, arguments), env=environment)
     assert re.sub(r".*\[N530\]\n(.* \| .*\n)*", "", done.stderr) == ""
     return done.stdout
@@ -87,13 +87,23 @@ def test_nomp_prints_the_same_residuals(
     assert comparison.returncode == 0, comparison.stdout
 
 
+GPU = """from nomp_transforms import sem
+
+WORDS = sem.WORDS
+
+
+def annotate(knl, annotations, context):
+    context["device::type"] = "gpu"
+    return sem.annotate(knl, annotations, context)
+"""
+
+
 @pytest.mark.slow
-def test_the_schedule_for_gpus_is_right(plain: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(FOLDER, tmp_path / "example"))
-    schedule = (folder / "schedule.py").read_text()
-    assert schedule.count('context["device::type"] == "cpu"') == 2
-    (folder / "schedule.py").write_text(schedule.replace('context["device::type"] == "cpu"', "False"))
-    outputs = [run(program, 4, 3, 40) for program in (plain, build(commands.NOMP_CC, tmp_path / "spectral_cg", folder))]
+@pytest.mark.parametrize("order", [3, 4])
+def test_the_schedule_for_gpus_is_right(plain: Path, compiled: Path, tmp_path: Path, order: int) -> None:
+    (tmp_path / "as_on_a_gpu.py").write_text(GPU)
+    scripts = {"NOMP_ANNOTATIONS_SCRIPT": "as_on_a_gpu", "NOMP_SCRIPTS_DIR": str(tmp_path)}
+    outputs = [run(plain, order, 3, 40), run(compiled, order, 3, 40, **scripts)]
     comparison = compare(*outputs, tmp_path)
     assert comparison.returncode == 0, comparison.stdout
 

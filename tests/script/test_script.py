@@ -15,6 +15,7 @@ from nomp import script
 from nomp.config import Settings
 from nomp.diagnostics import Diagnostic, NompError, register_source
 from nomp.region import Clauses, Place, Region, Script
+from nomp.scripting import Context
 
 CONTEXT: dict[str, str | int] = {"device::max_threads_per_block": 256}
 PRAGMA = '#pragma nomp for transform("tile", "rows")'
@@ -205,6 +206,8 @@ WRONG: dict[str, tuple[str, Script]] = {
     "N305-no-context": ("def rows(knl):\n    return knl\n", call()),
     "N306-none": ("same = lambda f: f\n\n@same\n@same\ndef rows(knl, context):\n    pass\n", call()),
     "N306-value": ("class Rows:\n    def __call__(self, knl, context):\n        return 3\n\nrows = Rows()\n", call()),
+    "N311": ("from nomp.scripting import Misfit\n\ndef rows(knl, context):\n"
+             "    raise Misfit(\"there is no loop 'i'; there is e, j\")\n", call()),
     "N306-kernel": ("class LoopKernel: ...\n\ndef rows(knl, context):\n    return LoopKernel()\n", call()),
 }
 # fmt: on
@@ -243,6 +246,35 @@ def test_an_annotation_that_does_nothing_is_worth_a_remark(project: Project) -> 
     project.write("app/sem.py", "def annotate(knl, annotations, context):\n    return knl\n")
     _, warnings = project.apply(annotations=(("a", "b"),), settings=Settings(annotations_script="sem"))
     assert [(w.code, w.severity) for w in warnings] == [("N307", "remark")]
+
+
+def test_a_word_without_a_meaning_is_left_out(project: Project) -> None:
+    project.write("app/sem.py", "WORDS = {'loop': 'what it goes over'}\ndef annotate(knl, annotations, context):\n"
+                                "    return type(knl)((*knl.steps, annotations))\n")  # fmt: skip
+    pairs = (("lop", "element"), ("loop", "element"), ("far", "off"))
+    kernel, warnings = project.apply(annotations=pairs, settings=Settings(annotations_script="sem"))
+    assert kernel.steps == ({"loop": "element"},)
+    assert [(w.code, w.severity, w.help) for w in warnings] == [
+        ("N312", "warning", "did you mean 'loop'?"), ("N312", "warning", "it has a meaning for: loop")
+    ]  # fmt: skip
+
+
+def test_a_kernel_that_is_left_to_nomp_is_not_warned_of(project: Project) -> None:
+    project.write("app/tile.py", "def rows(knl, context):\n    return context.default(knl)\n")
+    assert project.apply(call()) == (Kernel(), ())
+
+
+def test_parameters(project: Project) -> None:
+    project.write("app/tile.py", "def rows(knl, context, values='1 2'):\n"
+                                 "    chosen = context.param('block', values.split())\n"
+                                 "    return type(knl)((*knl.steps, chosen))\n")  # fmt: skip
+    for choices, chosen in (({}, "1"), ({"block": "2"}, "2"), ({"block": "3"}, "1"), ({"other": "2"}, "1")):
+        context = Context(CONTEXT, choices)
+        kernel, _, _ = script.apply(Kernel(), project.region(call()), context, Settings())
+        assert (kernel.steps, context.space) == ((chosen,), {"block": ("1", "2")})
+    for values, wrong in (("", "has no values"), ("1", "has the values")):
+        with pytest.raises(NompError, match=wrong):
+            project.apply(call(), call(values=values))
 
 
 def test_annotations_without_a_script_do_nothing(project: Project, golden: Callable[[str, str], None]) -> None:

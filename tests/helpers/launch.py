@@ -15,6 +15,7 @@ from nomp.arithmetic import convert, evaluate
 from nomp.backend import Kernel
 from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
+from nomp.diagnostics import Diagnostic
 from nomp.region import Region
 
 PLAIN = Variant()
@@ -27,14 +28,15 @@ def device() -> Any:
 
 
 @cache
-def _compiled(
-    region: Region, variant: Variant, jit: tuple[tuple[str, int | float], ...], kind: str
-) -> tuple[DeviceSource, Mapping[str, Kernel]]:
+def compiled(
+    region: Region, variant: Variant, jit: tuple[tuple[str, int | float], ...], kind: str, settings: Settings
+) -> tuple[DeviceSource, Mapping[str, Kernel], tuple[Diagnostic, ...]]:
+    """The source of *region* for a device of that *kind*, its kernels, and the warnings."""
     info = replace(device().info, type=kind)
-    source, _ = pipeline.compile(region, info, dict(jit), variant, Settings())
+    source, warnings = pipeline.compile(region, info, dict(jit), variant, settings)
     dtypes = {v.name: v.dtype for v in source.values}
     signatures = {entry.entry: [dtypes.get(a.name) for a in entry.arguments] for entry in source.launches}
-    return source, device().compile(source.text, signatures)
+    return source, device().compile(source.text, signatures), warnings
 
 
 def run(
@@ -44,10 +46,11 @@ def run(
     variant: Variant = PLAIN,
     jit: Mapping[str, int | float] | None = None,
     kind: str = "cpu",
+    settings: Settings = Settings(),  # noqa: B008
 ) -> None:
     """Run *region*; *arrays* (and cells, as arrays of one) are updated in place.  *kind* of device that it is made for.
     """
-    source, program = _compiled(region, variant, tuple((jit or {}).items()), kind)
+    source, program, _ = compiled(region, variant, tuple((jit or {}).items()), kind, settings)
     values = {
         v.name: np.dtype(v.dtype).type(convert(evaluate(v.expr, scalars), v.dtype))
         for v in source.values

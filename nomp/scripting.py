@@ -1,0 +1,51 @@
+"""What nomp gives to scripts: the context of their calls, and a way to say that a kernel is not theirs.
+
+A script, a transform or a domain imports this module and loopy; nothing else of nomp is meant for it.
+
+In: what is known of the device and of the region, and the choices that a tuner has made.  Out: to `script`, what the
+script said of the choices that there are (`Context.space`), and whether it leaves the kernel to nomp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Choice = int | float | str
+"""A value of a parameter that a script declares."""
+
+
+class Misfit(Exception):
+    """A transform does not fit the kernel that it was called for; the text says why, and what would fit.
+
+    nomp reports it with N311, at the pragma, and runs nothing of the kernel.
+    """
+
+
+class Context(dict[str, Any]):
+    """What scripts know of the device and of their region (docs/scripts.md has the keys), and what they may choose."""
+
+    def __init__(self, known: Mapping[str, Any], choices: Mapping[str, Choice] | None = None) -> None:
+        super().__init__(known)
+        self._choices = choices or {}
+        self.space: dict[str, tuple[Choice, ...]] = {}
+        self.left: Any = None
+
+    def param(self, name: str, values: Sequence[Choice]) -> Any:
+        """One of *values*, of which the first is good for most devices: the tuner's choice, else the first.
+
+        ``nomp tune`` tries them.  A name means the same values wherever it is asked for in a region's scripts.
+        Raises ValueError for no values, and for others than before.
+        """
+        found = tuple(values)
+        if not found:
+            raise ValueError(f"parameter '{name}' has no values")
+        if self.space.setdefault(name, found) != found:
+            raise ValueError(f"parameter '{name}' has the values {self.space[name]} already, and not {found}")
+        chosen = self._choices.get(name)
+        return chosen if chosen in found else found[0]
+
+    def default(self, knl: Any) -> Any:
+        """*knl*, which the script leaves as it is: the schedule that kernels without a script have is the right one."""
+        self.left = knl
+        return knl

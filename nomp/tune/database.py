@@ -1,0 +1,202 @@
+"""What has been measured of kernels whose scripts leave choices open: readable JSON, a file a kernel.
+
+In: a region with the values of its scalars, and a device.  Out: the choices that were the fastest for launches of that
+size, and all that were tried.  Files are written anew after each trial, so that a search can go on where it ended.
+Used by `runtime.tuning`.
+
+A size class has launches whose loops have the same number of trips, up to a factor of two: ``e:4096 k:8``.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from nomp.arithmetic import Number, evaluate, is_launch_expr
+from nomp.backend import DeviceInfo
+from nomp.cache import folder_of
+from nomp.config import Settings
+from nomp.diagnostics import Diagnostic
+from nomp.loops import trip_count
+from nomp.region import For, Place, Region
+from nomp.region_json import VERSION, encode
+from nomp.walks import walk
+
+FORMAT = 1
+"""Of the files: those of another one are left alone."""
+
+Choices = tuple[tuple[str, int | float | str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a result is for: a kernel of this *name* and *digest*, a *device*, a class of *sizes*."""
+
+    name: str
+    digest: str
+    device: str
+    sizes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """*choices* and how long a launch took with them, or why they were *skipped*."""
+
+    choices: Mapping[str, int | float | str]
+    microseconds: float | None = None
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The *trials* for a *device* and *sizes*."""
+
+    device: str
+    sizes: str
+    trials: tuple[Trial, ...] = ()
+
+    @property
+    def best(self) -> Trial | None:
+        """The fastest trial."""
+        timed = [trial for trial in self.trials if trial.microseconds is not None]
+        return min(timed, key=lambda trial: trial.microseconds or 0.0, default=None)
+
+
+def digest(region: Region, script: str) -> str:
+    """What tells *region*, wherever it stands, from others; *script* is the annotation script."""
+    plain = _placeless(encode(replace(region, file="", line=0, first_line=0, text=())))
+    return sha256(json.dumps([VERSION, plain, script]).encode()).hexdigest()[:16]
+
+
+def described(device: DeviceInfo) -> str:
+    """*device* as results name it."""
+    return f"{device.backend}: {device.name}, driver {device.driver}"
+
+
+def size_class(region: Region, scalars: Mapping[str, Number]) -> str:
+    """The loops of *region*, and for each that *scalars* tell, the power of two that its trips reach."""
+    found = []
+    for stmt in walk(region.body):
+        if isinstance(stmt, For) and is_launch_expr(count := trip_count(stmt), region.scalars):
+            found.append(f"{stmt.iname}:{_power(int(evaluate(count, scalars)))}")
+    return " ".join(found)
+
+
+def _power(count: int) -> int:
+    return 1 << (count.bit_length() - 1) if count > 0 else 0
+
+
+def _placeless(data: Any) -> Any:
+    """*data* (of `encode`) without the places of the program's text."""
+    if isinstance(data, dict):
+        return None if data["@"] == Place.__name__ else {"@": data["@"], "a": _placeless(data["a"])}
+    return [_placeless(item) for item in data] if isinstance(data, list) else data
+
+
+def folder(settings: Settings) -> Path | None:
+    """Where the files are: ``tuning-dir``, else ``tuned`` in the user's cache; None where there is no home."""
+    if settings.tuning_dir is not None:
+        return settings.tuning_dir
+    cache = folder_of(settings)
+    return cache / "tuned" if cache else None
+
+
+@dataclass(slots=True)
+class Database:
+    """The files in *folder*.  What is wrong with one is told to *show*, once; it is then left alone."""
+
+    folder: Path
+    show: Callable[[Diagnostic], None]
+    _files: dict[Path, dict[str, Any] | None] = field(default_factory=dict)
+
+    def result(self, key: Key) -> Result:
+        """What has been measured for *key*."""
+        for found in self._read(key):
+            if (found.device, found.sizes) == (key.device, key.sizes):
+                return found
+        return Result(key.device, key.sizes)
+
+    def best(self, key: Key) -> Choices:
+        """The fastest choices for *key*; () if nothing has been measured for this kernel and device.
+
+        Sizes that have not been measured are told in a remark (N702).
+        """
+        results = [result for result in self._read(key) if result.best]
+        best = self.result(key).best
+        if results and best is None:
+            others = "; ".join(f"{result.sizes} on {result.device}" for result in results)
+            message = f"kernel '{key.name}' has not been tuned for {key.sizes} on {key.device}, but for {others}"
+            step = "run 'nomp tune' with this program: until then its scripts' own choices are used"
+            self.show(Diagnostic("N702", message, severity="remark", help=step))
+        return tuple(sorted(best.choices.items())) if best else ()
+
+    def keep(self, key: Key, result: Result) -> None:
+        """Write *result* in the place of what was there for *key*.  OSError if that cannot be done."""
+        results = [r for r in self._read(key) if (r.device, r.sizes) != (key.device, key.sizes)]
+        data = {"format": FORMAT, "kernel": key.name, "digest": key.digest,
+                "results": [_encoded(r) for r in (*results, result)]}  # fmt: skip
+        _write(self._file(key), json.dumps(data, indent=1) + "\n")
+        self._files[self._file(key)] = data
+
+    def _file(self, key: Key) -> Path:
+        return self.folder / f"{key.name}-{key.digest}.json"
+
+    def _read(self, key: Key) -> list[Result]:
+        file = self._file(key)
+        if file not in self._files:
+            self._files[file] = self._parsed(file)
+        data = self._files[file]
+        return _decoded(data["results"]) if data else []
+
+    def _parsed(self, file: Path) -> dict[str, Any] | None:
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+            if data["format"] != FORMAT:
+                raise ValueError(f"its format is {data['format']}, and this nomp's is {FORMAT}")
+            _decoded(data["results"])
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, KeyError) as reason:
+            what = f"{type(reason).__name__}: {reason}" if isinstance(reason, KeyError | TypeError) else str(reason)
+            message = f"the tuned choices in {file} are not used: {what}"
+            step = "delete the file, and run 'nomp tune' again"
+            self.show(Diagnostic("N701", message, severity="warning", help=step))
+            return None
+        return dict(data)
+
+
+def _encoded(result: Result) -> dict[str, Any]:
+    best = result.best
+    trials = [{name: value for name, value in asdict(trial).items() if value not in (None, "")}
+              for trial in result.trials]  # fmt: skip
+    summary = {"best": dict(best.choices), "microseconds": best.microseconds} if best else {}
+    head = {"device": result.device, "sizes": result.sizes}
+    return {**head, **summary, "trials": trials}
+
+
+def _decoded(results: Iterable[Mapping[str, Any]]) -> list[Result]:
+    return [Result(str(r["device"]), str(r["sizes"]), tuple(map(_trial, r["trials"])))
+            for r in results]  # fmt: skip
+
+
+def _trial(data: Mapping[str, Any]) -> Trial:
+    time = data.get("microseconds")
+    return Trial(dict(data["choices"]), None if time is None else float(time), str(data.get("skipped", "")))
+
+
+def _write(file: Path, text: str) -> None:
+    """Put *text* into *file* at once, for whoever reads it meanwhile."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".json")
+    try:
+        with open(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

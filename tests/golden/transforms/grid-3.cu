@@ -1,0 +1,5 @@
+extern "C" __global__ void __launch_bounds__(256) _nomp_kernel_l2(long const nz, long const ny, long const nx, double const c, double *__restrict__ v, double const *__restrict__ u)
+{
+  if (-1 + 4 * bIdx(y) + tIdx(y) >= 0 && -1 + 64 * bIdx(x) + tIdx(x) >= 0 && -2 + -4 * bIdx(y) - tIdx(y) + ny >= 0 && -2 + -64 * bIdx(x) - tIdx(x) + nx >= 0)
+    v[nx * ny * (bIdx(z) + 1) + nx * (4 * bIdx(y) + tIdx(y)) + 64 * bIdx(x) + tIdx(x)] = u[nx * ny * (bIdx(z) + 1) + nx * (4 * bIdx(y) + tIdx(y)) + 64 * bIdx(x) + tIdx(x)] + c * (u[nx * ny * (bIdx(z) + 1) + nx * (4 * bIdx(y) + tIdx(y)) + -1 + 64 * bIdx(x) + tIdx(x)] + u[nx * ny * (bIdx(z) + 1) + nx * (4 * bIdx(y) + tIdx(y)) + 1 + 64 * bIdx(x) + tIdx(x)] + u[nx * ny * (bIdx(z) + 1) + nx * (-1 + 4 * bIdx(y) + tIdx(y)) + 64 * bIdx(x) + tIdx(x)] + u[nx * ny * (bIdx(z) + 1) + nx * (1 + 4 * bIdx(y) + tIdx(y)) + 64 * bIdx(x) + tIdx(x)] + u[nx * ny * (-1 + bIdx(z) + 1) + nx * (4 * bIdx(y) + tIdx(y)) + 64 * bIdx(x) + tIdx(x)] + u[nx * ny * (1 + bIdx(z) + 1) + nx * (4 * bIdx(y) + tIdx(y)) + 64 * bIdx(x) + tIdx(x)] - 6.0 * u[nx * ny * (bIdx(z) + 1) + nx * (4 * bIdx(y) + tIdx(y)) + 64 * bIdx(x) + tIdx(x)]);
+}

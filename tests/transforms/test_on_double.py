@@ -1,0 +1,20 @@
+"""Runs `gpu_on_double` in a process that has HIP's test double."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from commands import succeed
+from doubles import build, environment
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_kernels_for_gpus(tmp_path: Path) -> None:
+    words = ["-n", "0", "-p", "no:cacheprovider", "tests/transforms/gpu_on_double.py"]
+    done = succeed(sys.executable, "-m", "pytest", *words, cwd=ROOT, env=environment(build(tmp_path)))
+    assert re.search(r"^\d+ passed", done.stdout, re.MULTILINE) and "skipped" not in done.stdout, done.stdout

@@ -1,0 +1,156 @@
+"""Spectral elements: a domain of annotations, and the transform behind them.
+
+    annotate("loop", "element") annotate("dof", "i j k")    a loop over elements; i, j and k number an element's nodes
+    annotate("loop", "node")                                 a loop over nodes, of no element in particular
+
+``--nomp-annotations-script sem`` makes the schedules; the program names no transform.  ``dof`` has the counter first in
+which neighbours in memory are numbered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import loopy as lp
+from loopy.symbolic import get_dependencies
+from pymbolic import var
+
+from nomp.scripting import Context, Misfit
+from nomp_transforms import kernel
+from nomp_transforms.kernel import (
+    UNROLLED,
+    fetched,
+    in_one_domain,
+    inside,
+    is_cpu,
+    known_trips,
+    loops,
+    mentions,
+    namesakes,
+    outermost,
+    read_only,
+)
+
+WORDS = {
+    "loop": "what the loop goes over: element, node",
+    "dof": "the counters of an element's nodes, the fastest first",
+}
+
+
+def annotate(knl: Any, annotations: Mapping[str, str], context: Context) -> Any:
+    """The schedule that *annotations*, one word and its value, ask for; the other words are in the context."""
+    match annotations:
+        case {"loop": "element"}:
+            words = dict(context["region::annotations"])
+            if "dof" not in words:
+                raise Misfit('a loop over elements needs annotate("dof", "i j k"), the counters of an element\'s nodes')
+            return elements(knl, context, words["dof"])
+        case {"loop": "node"}:
+            return context.default(knl)
+        case {"loop": other}:
+            raise Misfit(f"'{other}' is no loop of spectral elements: {WORDS['loop']}")
+    return context.default(knl)
+
+
+def elements(knl: Any, context: Context, dof: str) -> Any:
+    """An element a group, a work item for each node of a plane, and the third direction in registers.
+
+    Before, for the derivative in two directions and the one back::
+
+        for e:
+          for k, j, i:
+            for l: r += d[i, l]*u[e, k, j, l];  t += d[k, l]*u[e, l, j, i]
+            ur[k, j, i] = r;  ut[k, j, i] = t
+          for k_, j_, i_:
+            for l_: s += d[l_, i_]*ur[k_, j_, l_] + d[l_, k_]*ut[l_, j_, i_]
+            w[e, k_, j_, i_] = s
+
+    After, on a GPU; i and j are items, ur is shared by them, and ut is each one's own::
+
+        for e (group), j, i (items):
+          d_here[j, i] = d[j, i];  for u_1: u_here[u_1, j, i] = u[e, u_1, j, i]
+          barrier
+          for k (unrolled):
+            for l (unrolled): r += d_here[i, l]*u_here[k, j, l];  t += d_here[k, l]*u_here[l, j, i]
+            ur[k, j, i] = r;  ut[k] = t
+          barrier
+          for k_ (unrolled):
+            for l_ (unrolled): s += d_here[l_, i]*ur[k_, j, l_] + d_here[l_, k_]*ut[l_]
+            w[e, k_, j, i] = s
+
+    On a CPU nomp's own schedule is used, which gives each work item a share of the elements.  Fits loops that go over
+    all of an element's nodes, whose number is known when the kernel is compiled.
+    """
+    element = outermost(knl, context)
+    plane = loops(knl, dof)[:2]
+    sizes = {name: known_trips(knl, context, name) for name in loops(knl, dof)}
+    if len(plane) < 2:
+        raise Misfit(f"an element has two directions or three, and not only '{dof}'")
+    if is_cpu(context):
+        return context.default(knl)
+    if sizes[plane[0]] * sizes[plane[1]] > context["device::max_threads_per_block"]:
+        raise Misfit(f"a plane of {sizes[plane[0]]} by {sizes[plane[1]]} nodes is more than a group has items")
+    return _in_groups(knl, context, element, loops(knl, dof), _together(context, sizes[plane[0]] * sizes[plane[1]]))
+
+
+def _in_groups(knl: Any, context: Context, element: str, dof: list[str], together: int) -> Any:
+    """*knl* with *together* elements a group; the first two of *dof* are items."""
+    plane, directions = dof[:2], len(dof)
+    third = {other for name in dof[2:] for other in namesakes(knl, name)}
+    for name in plane:
+        for other in namesakes(knl, name)[1:]:
+            knl = lp.rename_iname(knl, other, name, existing_ok=True)
+    short = inside(knl, element) - {*plane}
+    knl = in_one_domain(knl, {element, *plane, *short})
+    in_registers = context.param("third", ("registers", "memory")) == "registers"
+    own = _own(knl, plane) if in_registers else set()
+    if own:
+        knl = lp.unprivatize_temporaries_with_inames(knl, {*plane}, own)
+    group, items = {element}, [*plane]
+    if together > 1:
+        knl = lp.split_iname(knl, element, together)
+        group, items = {f"{element}_outer"}, [*plane, f"{element}_inner"]
+        if shared := _locals(knl) - own:
+            knl = lp.privatize_temporaries_with_inames(knl, f"{element}_inner", shared)
+    kernel.refuse_beyond_memory(knl, context, own)
+    axes = ["l.0", "l.1", *[UNROLLED] * (directions - 2), "l.2"]
+    for array in read_only(knl):
+        each = together == 1 or _mention(knl, array, {element, f"{element}_inner"})  # what all have stays in caches
+        if each and _mention(knl, array, short - third):
+            more = fetched(knl, array, group, {*items, *short}, axes)
+            knl = more if _has_memory(more, context, own) else knl
+    tags = dict(zip((*group, *items), ("g.0", "l.0", "l.1", "l.2"), strict=False))
+    return lp.tag_inames(knl, {**tags, **dict.fromkeys(short if in_registers else short - third, UNROLLED)})
+
+
+def _together(context: Context, plane: int) -> int:
+    """How many elements a group has, whose items are a *plane* of one: enough to fill warps."""
+    enough = [count for count in (1, 2, 4, 8) if count * plane <= context["device::max_threads_per_block"]]
+    enough.sort(key=lambda count: abs(count * plane - 64))
+    return int(context.param("elements", enough))
+
+
+def _locals(knl: Any) -> set[str]:
+    """The local arrays."""
+    return {name for name, local in knl.default_entrypoint.temporary_variables.items() if local.shape}
+
+
+def _own(knl: Any, plane: list[str]) -> set[str]:
+    """The local arrays of which each item of *plane* uses elements of its own only."""
+    subscripts = {name: mentions(knl, name) for name in _locals(knl)}
+    return {name for name, found in subscripts.items()
+            if all(var(iname) in subscript for subscript in found for iname in plane)}  # fmt: skip
+
+
+def _has_memory(knl: Any, context: Context, own: set[str]) -> bool:
+    try:
+        kernel.refuse_beyond_memory(knl, context, own)
+    except Misfit:
+        return False
+    return True
+
+
+def _mention(knl: Any, array: str, names: set[str]) -> bool:
+    """Whether a subscript of *array* depends on one of the loops *names*."""
+    return any(get_dependencies(subscript) & names for subscript in mentions(knl, array))
