@@ -2,9 +2,11 @@
 # make test   all tests          make quick   all but the slow ones
 # make fuzz N=500 SEED=0   random programs against gcc; failures end up in build/fuzz
 # make bench-runtime   time launches, and the start of programs
+# make fuzz-python N=500 SEED=0   random Python loops against the interpreter
 # make bench-cpu   time kernels against gcc and OpenMP; BENCH_ARGS='--kernel gemm --size medium'
 # make docs   the documentation, as HTML in build/docs
 # make bench  the same, kept for this commit in benchmarks/history.jsonl and drawn in the docs
+# make bench-python   time Python loops against Numba and NumPy
 # make check  ruff, mypy, import-linter          make clean   remove what was built here
 PYTHON ?= python3
 VENV ?= .venv
@@ -16,7 +18,7 @@ DEMO = $(wildcard examples/02_spectral_cg/*.c)
 # What an installation is made from; the Python files are used in place.
 BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
 
-.PHONY: demo test quick check docs fuzz bench-cpu bench-runtime bench clean needs needs-tests
+.PHONY: demo test quick check docs fuzz bench-cpu bench-runtime bench fuzz-python bench-python clean needs needs-tests
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed
@@ -43,6 +45,13 @@ docs: $(VENV)/.developer
 
 fuzz: $(VENV)/.developer
 	$(BIN)/python tests/fuzz/run.py -n $(or $(N),100) -s $(or $(SEED),0) -o build/fuzz
+
+fuzz-python: $(VENV)/.developer
+	$(BIN)/python tests/fuzz/run_python.py -n $(or $(N),100) -s $(or $(SEED),0) -o build/fuzz
+
+bench-python: $(VENV)/.installed
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python benchmarks/python.py $(BENCH_ARGS)
 
 bench-cpu: $(VENV)/.installed
 	$(BIN)/python benchmarks/cpu.py $(BENCH_ARGS)

@@ -14,7 +14,7 @@ from nomp.driver import explain
 DOCS = Path(__file__).parent
 
 GROUPS = {
-    "N1": "Pragmas", "N2": "C source", "N3": "Transform and annotation scripts", "N4": "Schedules",
+    "N1": "Pragmas", "N2": "C and Python source", "N3": "Transform and annotation scripts", "N4": "Schedules",
     "N5": "Compilers and devices", "N6": "The running program", "N8": "Options",
 }  # fmt: skip
 

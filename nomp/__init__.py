@@ -1,15 +1,38 @@
 """nomp: a framework for building domain-specific compilers.
 
 The compiler is `nomp.pipeline`, its command line `nomp.driver`, its C API `nomp.capi`.  Importing this package imports
-nothing else; `profile` (see `nomp.runtime.measuring`) comes when it is named.
+nothing else; what Python programs use comes from `nomp.runtime` when it is first named.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nomp.diagnostics import NompError as NompError
+    from nomp.runtime.api import devices as devices
+    from nomp.runtime.api import finalize as finalize
+    from nomp.runtime.api import init as init
+    from nomp.runtime.api import sync as sync
+    from nomp.runtime.api import update as update
+    from nomp.runtime.c_kernel import kernel as kernel
+    from nomp.runtime.jit import jit as jit
+    from nomp.runtime.measuring import profile as profile
+
+_API = dict.fromkeys(("devices", "finalize", "init", "sync", "update"), "nomp.runtime.api")
+_API |= {"profile": "nomp.runtime.measuring"}
+_API |= {"jit": "nomp.runtime.jit", "kernel": "nomp.runtime.c_kernel", "NompError": "nomp.diagnostics"}
+
+__all__ = ["NompError", "devices", "finalize", "init", "jit", "kernel", "profile", "sync", "update"]
 
 
 def __getattr__(name: str) -> Any:
-    if name != "profile":
+    if name not in _API:
         raise AttributeError(f"module 'nomp' has no attribute '{name}'")
-    from nomp.runtime import measuring
+    found = globals()[name] = getattr(import_module(_API[name]), name)
+    return found
 
-    return measuring.profile
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -172,6 +172,11 @@ def debugging() -> bool:
         return False
 
 
+def names() -> tuple[str, ...]:
+    """The settings as Python programs write them (``scripts_dir``)."""
+    return tuple(row.name for row in _table().values())
+
+
 def _table() -> dict[str, Field[Any]]:
     """The settings by name (``scripts-dir``)."""
     return {row.name.replace("_", "-"): row for row in fields(Settings) if row.metadata}

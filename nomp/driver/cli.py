@@ -19,6 +19,7 @@ from nomp.driver import report
 
 VERBS = {
     "cc": "compile C with nomp's pragmas: a drop-in for the C compiler",
+    "run": "run a Python program with the loops under its pragmas as kernels",
     "check": "what is refused in C files, and which loops have independent iterations",
     "explain": "what a diagnostic's code means, or what is done with a loop",
     "cache": "what the kernel cache holds: ls, show, clear, path",
@@ -61,7 +62,7 @@ def _parse(words: list[str]) -> tuple[str, list[str]]:
         return words[0], words[1:]
     parser = argparse.ArgumentParser(
         prog="nomp",
-        description="Compiles annotated C loops for OpenCL devices, by schedules that you write in Python.",
+        description="Compiles annotated loops of C and Python for devices, by schedules that you write in Python.",
         epilog="nomp VERB --help says more about a verb.",
     )
     parser.add_argument("--version", action=_Version, help="print the version")

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nomp import config, script_files
+from nomp import config, remarks, script_files
 from nomp.diagnostics import NompError, Note, Span, error
-from nomp.driver import check, host, options, remarks, report, stages, units
+from nomp.driver import check, host, options, report, stages, units
 from nomp.driver.check import Judged
 from nomp.frontend.clang import Directive
 from nomp.region import Param, Region

@@ -12,8 +12,9 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
+from nomp import remarks
 from nomp.diagnostics import Diagnostic, NompError, error
-from nomp.driver import remarks, report
+from nomp.driver import report
 from nomp.region import Region
 from nomp.report import page, roofline, trace
 from nomp.report.events import Run

@@ -78,7 +78,7 @@ class Sources:
         if own.check:
             report.show(check(regions), own.diagnostics)
         if own.remarks:
-            from nomp.driver.remarks import remark
+            from nomp.remarks import remark
 
             report.show(map(remark, regions), own.diagnostics)
         return self._write(files)

@@ -26,10 +26,11 @@ from nomp.frontend.clang_statements import stored
 from nomp.frontend.clang_statements import translate as translate_statement
 from nomp.frontend.clang_types import dtype_of
 from nomp.frontend.clang_writer import Writer
+from nomp.frontend.usage import with_use
 from nomp.pragma import ForClauses
 from nomp.pragma import Name as JitName
-from nomp.region import NOWHERE, Assign, Clauses, Param, Place, Reduction, Region, Stmt, Var
-from nomp.walks import expressions, variables, walk, written_in
+from nomp.region import NOWHERE, Assign, Clauses, Place, Reduction, Region, Var
+from nomp.walks import walk
 
 
 def translate(
@@ -68,7 +69,7 @@ def _translate(
     if whole:
         _refuse_others(ctx, site)
     functions = tuple(callees.functions.values())
-    region = replace(region, params=_with_use(tuple(ctx.params.values()), body), body=body, functions=functions)
+    region = replace(region, params=with_use(tuple(ctx.params.values()), body), body=body, functions=functions)
     _refuse_shared_members(ctx, region)
     _refuse_shared_arrays(ctx, region)
     _refuse_lost_writes(ctx, region)
@@ -176,14 +177,6 @@ def _capture_jit(ctx: Context, names: Sequence[JitName], site: Site) -> Iterator
                 continue
             capture_path(ctx, declared, path, site)
         yield name
-
-
-def _with_use(params: tuple[Param, ...], body: tuple[Stmt, ...]) -> tuple[Param, ...]:
-    """*params* with arrays' reads and writes as *body* has them (a cell is always read: zero trips keep its value)."""
-    read, written = variables(*(expr for stmt in walk(body) for expr in expressions(stmt))), written_in(body)
-    arrays = [param for param in params if param.kind in ("array", "table")]
-    used = {param.name: replace(param, reads=param.name in read, writes=param.name in written) for param in arrays}
-    return tuple(used.get(param.name, param) for param in params)
 
 
 # -------------------------------------------------------------------------------------------------------- clauses

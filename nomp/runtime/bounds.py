@@ -68,7 +68,7 @@ def check(
     seen: dict[int, tuple[Number, ...]] = {}
     for access in certain:
         first, last = mapped[access.param.name]
-        for counters in _corners(access.loops, scalars, {}, seen):
+        for counters in corners(access.loops, scalars, {}, seen):
             element = _element(access, {**scalars, **counters})
             if not first <= element < last:
                 raise _outside(region, access, element, (first, last), counters, scalars)
@@ -109,7 +109,7 @@ def _access(param: Param, load: Load, place: Place, loops: tuple[For, ...], know
     return Access(param, load.index, extents, place, around)
 
 
-def _corners(
+def corners(
     loops: tuple[Loop, ...], scalars: Mapping[str, Number], counters: dict[str, Number],
     seen: dict[int, tuple[Number, ...]],
 ) -> Iterator[dict[str, Number]]:  # fmt: skip
@@ -125,7 +125,7 @@ def _corners(
     if values is None:
         values = seen[id(loop.loop)] = tuple(_extremes(loop, {**scalars, **counters}))
     for value in values if loop.matters else values[:1]:
-        yield from _corners(loops[1:], scalars, {**counters, loop.loop.iname: value}, seen)
+        yield from corners(loops[1:], scalars, {**counters, loop.loop.iname: value}, seen)
 
 
 def _extremes(loop: Loop, env: Mapping[str, Number]) -> Iterator[Number]:

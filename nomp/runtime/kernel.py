@@ -124,6 +124,13 @@ class Kernel:
         self.carry_out(context, plan, addresses)
         return self._replay(context, plan, addresses) if plan.is_repeated(context.memory.version) else None
 
+    def launches(self, context: Context, addresses: Sequence[int]) -> tuple[Ready, ...]:
+        """All that a run with these *addresses* does, which has just happened; nothing if it is more than launches."""
+        if self._cells or self._counters or self._tables:
+            return ()
+        plan = self._plan(context, addresses)
+        return plan.launches if plan in self._plans.values() else ()
+
     def _replay(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Replay | None:
         every = range(len(addresses)) if self._singles_matter else [position for position, _ in self._arrays]
         try:

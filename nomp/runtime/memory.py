@@ -68,6 +68,11 @@ class AddressMap:
         self._by_base: dict[int, Entry] = {}
         self._by_end: dict[int, Entry] = {}
 
+    @property
+    def device(self) -> Device:
+        """The device that the copies are on."""
+        return self._device
+
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._entries)
 
@@ -146,7 +151,7 @@ class AddressMap:
     def _carry_out(self, address: int, low: int, high: int, unit: int, op: int) -> None:
         if op & (ALLOC | TO):
             self._cover(low, high, address, unit, copied=bool(op & TO))
-        for entry in self._overlapping(low, high):
+        for entry in self.overlapping(low, high):
             first, last = max(low, entry.start), min(high, entry.end)
             if op & TO:
                 self._device.copy_to(entry.buffer, entry.offset(first), first, last - first)
@@ -155,7 +160,7 @@ class AddressMap:
             if op & FREE:
                 self._remove(entry)
 
-    def _overlapping(self, low: int, high: int) -> list[Entry]:
+    def overlapping(self, low: int, high: int) -> list[Entry]:
         """The entries that share a byte with [*low*, *high*), by address."""
         first = bisect_right(self._starts, low) - 1
         if first < 0 or self._entries[first].end <= low:
@@ -164,7 +169,7 @@ class AddressMap:
 
     def _covers(self, low: int, high: int) -> bool:
         """Whether every byte of [*low*, *high*) is mapped, be it in several entries."""
-        for entry in self._overlapping(low, high):
+        for entry in self.overlapping(low, high):
             if entry.start > low:
                 return False
             low = entry.end
@@ -186,7 +191,7 @@ class AddressMap:
         own = self._by_base.get(base) or self.containing(base, base + 1)
         bases = self._bases[bisect_left(self._bases, low) : bisect_left(self._bases, high)]
         same = [self._by_base[b] for b in bases] + ([own] if own else [])
-        return self._overlapping(min([low, *(e.start for e in same)]), max([high, *(e.end for e in same)]))
+        return self.overlapping(min([low, *(e.start for e in same)]), max([high, *(e.end for e in same)]))
 
     def _merge(self, parts: list[Entry], low: int, high: int, copied: bool) -> Entry:
         """A new entry in place of *parts*; nothing has changed if the device refuses the memory."""

@@ -11,9 +11,9 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from nomp import backend, cache, source_cache
@@ -23,11 +23,15 @@ from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.region import Region
+from nomp.runtime import lent
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
-from nomp.runtime.memory import AddressMap
+from nomp.runtime.lent import HostArray, Lent
+from nomp.runtime.memory import FROM, AddressMap
+from nomp.runtime.program import Ready
 from nomp.runtime.replay import Replay
+from nomp.runtime.shown import show
 
 if TYPE_CHECKING:
     from nomp.report.events import Sink
@@ -54,8 +58,17 @@ class Replays(Protocol):
         """None is carried out meanwhile; `forget` may be called."""
 
 
-_SHOWN_FROM = {"warning": 2, "remark": 3, "note": 3}
-"""The least ``verbose`` at which a diagnostic of that severity is shown."""
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """What `Session.launch` has done: whether arrays were *copied*; if not, *launches* that are right with this map."""
+
+    copied: bool
+    launches: tuple[Ready, ...]
+    context: Context
+    version: int
+
+
+_PRAGMA_INSTEAD = "write the loop under a pragma instead"
 
 
 class Session:
@@ -78,6 +91,7 @@ class Session:
         self._warned: set[Kernel | None] = set()
         self.replays: Replays | None = None  # set by who launches without Python
         self._keeps = False
+        self._lent = Lent()
         self._owner = 0  # the process that has, or had, a device: its driver's threads are not there after fork
 
     def init(self, settings: Settings) -> None:
@@ -91,12 +105,12 @@ class Session:
             if self._context is not None:
                 step = "call init once, or finalize before the next init"
                 raise error("N601", "nomp is already initialized", help=step)
-            _show(settings.warnings, settings)
+            show(settings.warnings, settings)
             device = open_device(settings, self._backends())
             self._owner = os.getpid()
             self._settings = settings
             memory = AddressMap(device, self._forget)
-            kept = cache.opened(settings, lambda remark: _show([remark], settings))
+            kept = cache.opened(settings, lambda remark: show([remark], settings))
             tuning = _tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)
             self._context = Context(device, memory, compile, _judge(settings), kept, tuning=tuning)
@@ -109,11 +123,15 @@ class Session:
                 try:
                     self.measure(measurement(settings, device.info, _tell))
                 except NompError as reason:  # a device without a clock
-                    _show([replace(found, severity="warning") for found in reason.diagnostics], settings)
+                    show([replace(found, severity="warning") for found in reason.diagnostics], settings)
 
     def started(self) -> bool:
         """Whether `init` has been called, and `finalize` not since."""
         return self._context is not None
+
+    def settings(self) -> Settings:
+        """Those of the last `init`."""
+        return self._settings
 
     def device(self) -> DeviceInfo | None:
         """The device in use, or None."""
@@ -156,7 +174,19 @@ class Session:
         with self.lock:
             if self._trials:
                 return  # in a function that a loop calls: the kernel has no such thing
-            self._started(span).memory.update(address, start, end, unit, op, name, span)
+            memory = self._started(span).memory
+            self._lent.drop(memory, address + start * unit, address + end * unit)
+            memory.update(address, start, end, unit, op, name, span)
+
+    def fetch(self, array: HostArray, span: Span | None = None) -> None:
+        """``update(from)`` of an array whose elements have gaps between them.  N602 before init, N604."""
+        with self.lock:
+            memory = self._started(span).memory
+            self._lent.drop(memory, array.low, array.high)
+            if memory.containing(array.low, array.high) is None:
+                memory.update(array.low, 0, array.high - array.low, 1, FROM, array.name, span)  # says what is missing
+            with driver_errors(f"updating '{array.name}' on the device", span):
+                lent.fetch(memory, array)
 
     def declare(self, region: Region, eager: bool = False) -> int:
         """The id of *region*'s kernel, for `run`.  It is compiled at its first run, or now if *eager*.
@@ -183,6 +213,7 @@ class Session:
             if not known:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
+            self._lent.clear(context.memory)
             if not self._settings.verify:
                 replays = self.replays if self._keeps and not context.recorder else None
                 with replays.held_back() if replays else contextlib.nullcontext():
@@ -191,6 +222,38 @@ class Session:
                     replays.keep(kernel, replay)
                 return False
             return self._attempt(context, self._kernels[kernel], addresses, has_loop)
+
+    def launch(self, kernel: int, addresses: Sequence[int], arrays: Sequence[HostArray]) -> Launched:
+        """`run` for a program in Python: what is not on the device of *arrays* is copied there and back.
+
+        Errors: those of `run`, and N630.
+        """
+        with self.lock:
+            found = self._kernels[kernel]
+            context = self._started(found.span)
+            with driver_errors(f"launching '{found.region.name}'", found.span):
+                loan = self._lent.lend(context.memory, arrays, found.span)
+            if self._settings.verify:
+                reason = Unverifiable("launches of Python programs are not compared")
+                self._warn(None, reason, "call the function's __wrapped__, which is plain Python, and compare")
+            found.run(context, addresses)
+            with driver_errors(f"launching '{found.region.name}'", found.span):
+                self._lent.take_back(context.memory, loan)
+            plain = not (loan or context.recorder or context.tuning)  # else each launch has more to do
+            launches = found.launches(context, addresses) if plain else ()
+            return Launched(bool(loan), launches, context, context.memory.version)
+
+    def again(self, launched: Launched) -> bool:
+        """Launch once more what has been *launched*, if that is known and still possible; whether it was."""
+        with self.lock:
+            context = self._context
+            if not launched.launches or launched.context is not context or launched.version != context.memory.version:
+                return False
+            self._refuse_forked()
+            with driver_errors("launching a kernel again"):
+                for ready in launched.launches:
+                    ready.enqueue()
+            return True
 
     def failed(self, kernel: int, status: int) -> None:
         """Raise N611: the driver has refused a part of a launch of *kernel* that was repeated, with its *status*."""
@@ -216,14 +279,14 @@ class Session:
         self._trials.append(trial)
         return True
 
-    def _warn(self, kernel: Kernel | None, reason: Unverifiable) -> None:
-        """Say once that *kernel*, or (None) those of the C API, are not verified."""
+    def _warn(self, kernel: Kernel | None, reason: Unverifiable, instead: str = _PRAGMA_INSTEAD) -> None:
+        """Say once that *kernel*, or (None) those of the C API or of Python, are not verified, and what to do."""
         if kernel not in self._warned:
             self._warned.add(kernel)
             what = f"kernel '{kernel.region.name}' is not verified" if kernel else "NOMP_VERIFY has no effect here"
-            step = "leave the host the memory of what is mapped" if kernel else "write the loop under a pragma instead"
+            step = "leave the host the memory of what is mapped" if kernel else instead
             span = kernel.span if kernel else None
-            _show([Diagnostic("N619", f"{what}: {reason}", span, "warning", help=step)], self._settings)
+            show([Diagnostic("N619", f"{what}: {reason}", span, "warning", help=step)], self._settings)
 
     def confirm(self) -> None:
         """The program has run the loop of its last `run`.  Raises N618 if the kernel had made something else."""
@@ -248,6 +311,7 @@ class Session:
         """Wait, then release everything; `init` may follow.  N602 before init."""
         with self.lock:
             context = self._started()
+            self._lent.clear(context.memory)
             if self.replays:
                 self.replays.stop()
             self._context, self._keeps = None, False
@@ -287,7 +351,7 @@ class Session:
                 if doubts := tuple(found for found in diagnostics if found.code == "N404"):
                     raise NompError(doubts)
                 return source
-            _show(diagnostics, settings)
+            show(diagnostics, settings)
             return source
 
         return compile
@@ -299,7 +363,7 @@ def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
     def illegal(problem: Diagnostic) -> None:
         if settings.legality == "error":
             raise NompError((problem,))
-        _show([replace(problem, severity="warning")], settings)
+        show([replace(problem, severity="warning")], settings)
 
     return illegal
 
@@ -318,13 +382,7 @@ def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
         return None
     from nomp.runtime.tuning import Tuning
 
-    return Tuning(settings, device, Database(where, lambda problem: _show([problem], settings)))
-
-
-def _show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
-    for diagnostic in diagnostics:
-        if settings.verbose >= _SHOWN_FROM.get(diagnostic.severity, 1):
-            print(diagnostic.render(), file=sys.stderr)
+    return Tuning(settings, device, Database(where, lambda problem: show([problem], settings)))
 
 
 _session = Session()
@@ -342,8 +400,12 @@ kept = _session.kept
 update = _session.update
 declare = _session.declare
 run = _session.run
+launch = _session.launch
+again = _session.again
+settings = _session.settings
 failed = _session.failed
 confirm = _session.confirm
+fetch = _session.fetch
 sync = _session.sync
 finalize = _session.finalize
 measure = _session.measure

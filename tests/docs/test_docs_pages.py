@@ -57,7 +57,7 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 
 def test_pages_with_commands() -> None:
     docs = ("build-systems", "c-api", "cache", "check", "debugging", "domains", "first-program", "first-script", "gpus",
-            "porting-libnomp", "porting-openmp", "profiling", "scripts", "transforms", "tuning",
+            "porting-libnomp", "porting-openmp", "profiling", "python", "scripts", "transforms", "tuning",
             "writing-a-backend")  # fmt: skip
     expected = {"README.md", *(f"docs/{name}.md" for name in docs)}
     expected |= {f"examples/{name}/README.md" for name in ("01_axpy", "03_build_systems")}
@@ -67,6 +67,11 @@ def test_pages_with_commands() -> None:
 @pytest.mark.parametrize("name", ["axpy.c", "blocks.py"])
 def test_readme_shows_the_first_example(name: str) -> None:
     assert files(ROOT / "README.md")[name] == (ROOT / "examples" / "01_axpy" / name).read_text(encoding="utf-8")
+
+
+def test_python_page_shows_the_example() -> None:
+    shown = files(ROOT / "docs" / "python.md")["heat.py"]
+    assert shown == (ROOT / "examples" / "08_python" / "heat.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=title)

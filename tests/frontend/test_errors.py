@@ -64,7 +64,8 @@ def test_every_code_has_a_page_and_a_message() -> None:
     sources = "".join(file.read_text() for file in (ROOT / "nomp" / "frontend").glob("*.py"))
     codes = set(re.findall(r'"(N2\d\d)"', sources))
     files = list((ROOT / "tests" / "golden" / "frontend" / "errors").glob("*.txt"))
-    shown = "".join(file.read_text() for file in files)
+    of_python = (ROOT / "tests" / "golden" / "python" / "refused").glob("*.txt")
+    shown = "".join(file.read_text() for file in (*files, *of_python))
     others = {file.stem for file in files} - {*ERRORS, "callees", "outside", "twice"}
     assert all(name.startswith("function-") for name in others)  # those of test_functions
     assert codes == {code for code in codes if f"[{code}]" in shown}

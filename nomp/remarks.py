@@ -1,6 +1,6 @@
 """``nomp cc --remarks``: what becomes of each region, as a remark (N506) at its pragma.
 
-In: a region that passed the checks.  Out: a `Diagnostic`.  Called by `units`.
+In: a region that passed the checks.  Out: a `Diagnostic`.  Called by the driver and by `runtime.python`.
 """
 
 from __future__ import annotations

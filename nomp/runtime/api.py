@@ -1,0 +1,147 @@
+"""The functions of ``import nomp``: what Python programs call.
+
+In: NumPy arrays and settings.  Out: their effects on the process's session (`runtime.session`).  `nomp` itself has
+these names and imports this module when one is used.
+
+Errors: `NompError` N6xx, as for the pragmas of the same names.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nomp import backend, config
+from nomp.backend import BackendError, DeviceInfo
+from nomp.diagnostics import Span, did_you_mean, error
+from nomp.runtime import arrays, lent, memory, session
+
+Arrays = Any
+"""An array, or a sequence of arrays."""
+_OPERATIONS = {"to": memory.TO, "from": memory.FROM, "alloc": memory.ALLOC, "free": memory.FREE}
+_held: dict[tuple[int, int], Any] = {}
+"""The arrays on the device, which must not be collected while their addresses stand for them."""
+
+
+def start(**settings: Any) -> None:
+    """Open a device: *settings* are those of ``nomp config``, and win over the environment."""
+    given = config.load(sys.argv if len(sys.argv) > 1 else ())
+    session.init(replace(given, **{name: value for name, value in settings.items() if value is not None}))
+
+
+def ensure_started() -> None:
+    """Start nomp, if the program has not."""
+    if not session.started():
+        start()
+
+
+@contextmanager
+def _finalizing() -> Iterator[None]:
+    try:
+        yield
+    finally:
+        finalize()
+
+
+def init(backend: str | None = None, platform: int | None = None, device: int | None = None, **settings: Any) -> Any:
+    """Open the device that *backend*, *platform* and *device* name; ``with nomp.init(): ...`` finalizes at the end.
+
+    What is not given comes from ``NOMP_*``, the command line's ``--nomp-*`` and pyproject.toml.  Errors: N601, N611,
+    N613 to N615, N802.
+    """
+    unknown = settings.keys() - config.names()
+    if unknown:
+        name = sorted(unknown)[0]
+        help = did_you_mean(name, config.names()) or "nomp config shows all settings"
+        raise error("N803", f"Unknown setting: {name}.", help=help)
+    start(backend=backend, platform=platform, device=device, **settings)
+    return _finalizing()
+
+
+def finalize() -> None:
+    """Wait for the device, then release all that is on it; `init` may follow.  N602 before `init`."""
+    with session.lock:
+        session.finalize()
+        _held.clear()
+
+
+def sync() -> None:
+    """Wait for all kernels and copies.  Without a device there is nothing to wait for."""
+    if session.started():
+        session.sync()
+
+
+def devices() -> list[DeviceInfo]:
+    """The devices of all installed backends, those of one backend after the other."""
+    found = []
+    for _, make in sorted(backend.registered().items()):
+        try:
+            found += [info for platform in make().devices() for info in platform]
+        except BackendError:
+            continue  # `nomp devices` says why; a list of what there is has nothing to say of it
+    return found
+
+
+def update(to: Arrays = (), from_: Arrays = (), alloc: Arrays = (), free: Arrays = ()) -> Any:
+    """Put arrays on the device (*to*, or *alloc* without their contents), bring them back (*from_*), or *free* them.
+
+    ``with nomp.update(to=a): ...`` frees at the end what it has put there, and brings it back before if *from_* names
+    it as well: that is then left for the end.  Errors: N604 for what is not there, N234.
+    """
+    placed = (*_each(alloc), *_each(to))
+    waiting = [array for array in _each(from_) if any(array is other for other in placed)]
+    for direction, chosen in (("alloc", alloc), ("to", to), ("from", from_), ("free", free)):
+        for array in _each(chosen):
+            if direction != "from" or not any(array is other for other in waiting):
+                move(direction, array)
+    return _Placed(placed, waiting)
+
+
+class _Placed:
+    """What ``with nomp.update(...)`` does at its end."""
+
+    def __init__(self, placed: Sequence[Any], waiting: Sequence[Any]) -> None:
+        self._placed, self._waiting = placed, waiting
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        for array in self._waiting:
+            move("from", array)
+        for array in self._placed:
+            move("free", array)
+
+
+def _each(chosen: Arrays) -> tuple[Any, ...]:
+    return tuple(chosen) if isinstance(chosen, list | tuple) else (chosen,)
+
+
+def move(direction: str, array: Any, name: str = "", span: Span | None = None) -> None:
+    """``update(direction : array)``; *name* and *span* are for messages."""
+    shown = name or "the array"
+    if not isinstance(array, np.ndarray):
+        step = "update takes NumPy arrays"
+        raise error("N234", f"{shown} is {type(array).__name__}, no array", span, help=step)
+    if direction == "from" and not array.flags.writeable:
+        raise error("N234", f"{shown} is read-only", span, help="update the array that it is a view of")
+    address = array.__array_interface__["data"][0]
+    low, high = arrays.stretch(array, address)
+    if low == high:
+        return
+    with session.lock:
+        ensure_started()
+        if direction == "from" and not arrays.is_dense(array, low, high):
+            session.fetch(lent.HostArray(shown, low, high, False, True, array), span)
+            return
+        session.update(low, 0, high - low, 1, _OPERATIONS[direction], shown, span)
+        if direction == "free":
+            for key in [key for key in _held if key[0] < high and low < key[1]]:
+                del _held[key]
+        else:
+            _held[low, high] = array

@@ -1,0 +1,19 @@
+"""Diagnostics that a running program is told of on stderr.  Used by `runtime.session` and `runtime.python`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from nomp.config import Settings
+from nomp.diagnostics import Diagnostic
+
+_SHOWN_FROM = {"warning": 2, "remark": 3, "note": 3}
+"""The least ``verbose`` at which a diagnostic of that severity is shown."""
+
+
+def show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
+    """Print those of *diagnostics* on stderr that *settings* ask for."""
+    for diagnostic in diagnostics:
+        if settings.verbose >= _SHOWN_FROM.get(diagnostic.severity, 1):
+            print(diagnostic.render(), file=sys.stderr)

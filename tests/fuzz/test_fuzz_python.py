@@ -1,0 +1,31 @@
+"""The first programs of the fuzzer for Python, and that it finds what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import run_python
+from python_loops import generate
+
+from nomp.runtime import python as launching
+
+SEEDS = range(8)
+
+
+def test_programs_depend_on_the_seed_alone() -> None:
+    assert generate(3).text == generate(3).text != generate(4).text
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_programs_do_what_they_do_without_nomp(seed: int, tmp_path: Path) -> None:
+    outcome, reason = run_python.attempt(generate(seed), tmp_path)
+    assert outcome == "ok" or outcome.startswith("N2") or outcome == "dropped", reason
+
+
+def test_wrong_results_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launching.AnnotatedLoop, "_launch", lambda *_: None)
+    outcomes = {run_python.attempt(generate(seed), tmp_path)[0] for seed in SEEDS[:3]}
+    assert "failed" in outcomes
+    assert run_python.alike(np.float32(1), np.float64(1), True) is False
