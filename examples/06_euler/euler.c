@@ -90,7 +90,7 @@ static void start(int nx, int ny, int nz, double u[VARIABLES][nz][ny][nx]) {
 int main(int argc, char **argv) {
   int n = argc > 1 && argv[1][0] != '-' ? atoi(argv[1]) : 32, steps = argc > 2 && argv[2][0] != '-' ? atoi(argv[2]) : 20;
   int nx = n + 2, ny = n + 2, nz = n + 2, cells = nx * ny * nz;
-  double *u = malloc(VARIABLES * sizeof *u * cells), *v = malloc(VARIABLES * sizeof *v * cells);
+  double *u = calloc(VARIABLES * cells, sizeof *u), *v = calloc(VARIABLES * cells, sizeof *v);
   start(nx, ny, nz, (void *)u);
   memcpy(v, u, VARIABLES * sizeof *u * cells);
 #pragma nomp init(argc, argv)

@@ -16,7 +16,7 @@ from nomp.runtime.replay import Action, Replay
 
 
 class Replays:
-    """See `runtime.session.Replays`."""
+    """See `runtime.replay.Replays`."""
 
     def __init__(self, ffi: Any, lib: Any) -> None:
         self._ffi, self._lib = ffi, lib
@@ -28,19 +28,19 @@ class Replays:
         }  # fmt: skip
 
     def start(self, native: Native) -> None:
-        """See `runtime.session.Replays.start`."""
+        """See `runtime.replay.Replays.start`."""
         self._native = native
         handles = {"queue": native.queue, "context": native.context, **native.functions}
         driver = {name: self._pointer(value) for name, value in handles.items()}
         self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", driver))
 
     def stop(self) -> None:
-        """See `runtime.session.Replays.stop`."""
+        """See `runtime.replay.Replays.stop`."""
         self._lib.nomp_replay_stop()
         self._kept.clear()
 
     def keep(self, kernel: int, replay: Replay) -> None:
-        """See `runtime.session.Replays.keep`."""
+        """See `runtime.replay.Replays.keep`."""
         made = self._ffi.new("struct nomp_replay *")
         arrays = list[Any]()
 
@@ -59,13 +59,13 @@ class Replays:
             newest.append((replay, made, arrays))
 
     def forget(self) -> None:
-        """See `runtime.session.Replays.forget`."""
+        """See `runtime.replay.Replays.forget`."""
         self._lib.nomp_replay_forget()
         self._kept.clear()
 
     @contextmanager
     def held_back(self) -> Iterator[None]:
-        """See `runtime.session.Replays.held_back`."""
+        """See `runtime.replay.Replays.held_back`."""
         self._lib.nomp_replay_lock()
         try:
             yield

@@ -23,11 +23,11 @@ from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
 from nomp.backend import TYPE_CODES, BackendError, Device
 from nomp.cache import Cache
 from nomp.device_source import DeviceSource, Variant
-from nomp.diagnostics import Diagnostic, NompError, error
+from nomp.diagnostics import Diagnostic, error
 from nomp.loops import trip_count
-from nomp.region import For, Param, Region
+from nomp.region import For, Region
 from nomp.report import progress
-from nomp.runtime import aliasing, between, bounds, ranges
+from nomp.runtime import aliasing, arguments, between, bounds, ranges
 from nomp.runtime.cells import Cell
 from nomp.runtime.failure import driver_error, driver_errors
 from nomp.runtime.memory import AddressMap, Entry
@@ -35,7 +35,6 @@ from nomp.runtime.plan import Plan
 from nomp.runtime.program import Program, Ready
 from nomp.runtime.replay import Replay, replay
 from nomp.runtime.scalars import Scalars
-from nomp.runtime.spelling import update
 from nomp.runtime.tables import Table
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ class Kernel:
         return trial
 
     def _plan(self, context: Context, addresses: Sequence[int]) -> Plan:
-        self._check(addresses)
+        arguments.check(self.region, self._required, addresses, self.span)
         decide, loose = self._scalars.read(addresses)
         situation = _situation(context.memory, decide, tuple([addresses[i] for i, _ in self._arrays]))
         plan = self._plans.get(situation) or self._planned(context, situation, loose)
@@ -283,18 +282,6 @@ class Kernel:
             for held in (*self._cells, *self._tables.values()):
                 steps.callback(held.release, context.device)
 
-    # ------------------------------------------------------------------------------------------- host to values
-
-    def _check(self, addresses: Sequence[int]) -> None:
-        if len(addresses) != len(self.region.params):
-            message = f"kernel '{self.region.name}' takes {len(self.region.params)} addresses, not {len(addresses)}"
-            raise error("N610", message, self.span, help="give one address for each parameter, in their order")
-        for position, param in self._required:
-            if not addresses[position]:
-                message = f"kernel '{self.region.name}' gets a null pointer for '{_shown(param)}'"
-                step = "give the address of the value, not the value"
-                raise error("N610", message, self.region.span(param.place), help=step)
-
     # ---------------------------------------------------------------------------------------------- values to plan
 
     def _prepare(
@@ -345,7 +332,8 @@ class Kernel:
             if entry is None and position in self._tables:
                 buffers[param.name], offsets[param.name] = self._tables[position].buffer(context.device), 0
             else:
-                buffers[param.name], offsets[param.name] = self._located(param, pointer, entry, context.device)
+                given = arguments.located(self.region, param, pointer, entry, context.device)
+                buffers[param.name], offsets[param.name] = given
             if entry is not None:
                 size = SIZES[param.dtype]
                 mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size
@@ -380,31 +368,11 @@ class Kernel:
         singles = [aliasing.single(p, addresses[i] + offsets.get(i, 0)) for i, p in self._required]
         both = aliasing.meeting(singles, plan.used)
         if both:
-            one, other = map(_shown, both)
+            one, other = map(arguments.shown, both)
             message = f"'{one}' and '{other}' may be the same memory in this launch of kernel '{self.region.name}'"
             step = f"copy '{one}' to a variable of its own before the loop, or give the kernel memory that is apart"
             raise error("N402", message, self.region.span(both[0].place), help=step)
         plan.apart[:] = addresses
-
-    def _located(self, param: Param, pointer: int, entry: Entry | None, device: Device) -> tuple[Any, int]:
-        """What the kernel is given for array *param*, and the element of it that is the host's element 0."""
-        if not (param.reads or param.writes):
-            return None, 0
-        if entry is None:
-            raise self._unmapped(param, pointer)
-        nbytes = entry.offset(pointer)
-        if nbytes % SIZES[param.dtype]:
-            message = f"'{_shown(param)}' is mapped from {abs(nbytes)} bytes away, which is no whole number of elements"
-            step = f"map '{_shown(param)}' from an element of its own on"
-            raise error("N603", message, self.region.span(param.place), help=step)
-        if device.info.pointer_arithmetic:
-            return entry.buffer + nbytes, 0
-        return entry.buffer, nbytes // SIZES[param.dtype]
-
-    def _unmapped(self, param: Param, pointer: int) -> NompError:
-        message = f"Map pointer {pointer:#x} was not found on device. It is '{_shown(param)}' of kernel "
-        step = f"map it before the loop: {update(param, 'start', 'end')}"
-        return error("N607", f"{message}'{self.region.name}'", self.region.span(param.place), help=step)
 
 
 def _situation(memory: AddressMap, decide: bytes, pointers: tuple[int, ...]) -> Situation:
@@ -418,11 +386,6 @@ def _watch(region: Region, source: DeviceSource) -> Watch | None:
     from nomp.legality import Watch  # only scripts need it
 
     return Watch(region, source.schedule)
-
-
-def _shown(param: Param) -> str:
-    """How the program spells *param*."""
-    return param.variable or param.name
 
 
 def _bytes(value: Number, dtype: str) -> bytes:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence, Set
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from nomp.affine import preserves_value
 from nomp.arithmetic import SIZES, is_float, is_signed
@@ -60,6 +61,25 @@ class Replay:
     scalars: dict[int, bytes]
     actions: tuple[Action, ...]
     kept: tuple[Any, ...]
+
+
+class Replays(Protocol):
+    """Who repeats launches without Python."""
+
+    def start(self, native: Native) -> None:
+        """The device's driver is *native*."""
+
+    def stop(self) -> None:
+        """It is about to be closed."""
+
+    def keep(self, kernel: int, replay: Replay) -> None:
+        """From now on *kernel* may be launched by *replay*."""
+
+    def forget(self) -> None:
+        """None may be used any more."""
+
+    def held_back(self) -> AbstractContextManager[None]:
+        """None is carried out meanwhile; `forget` may be called."""
 
 
 def replay(

@@ -12,13 +12,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from nomp import backend, cache, source_cache
 from nomp.arithmetic import Number
-from nomp.backend import DeviceInfo, Native
+from nomp.backend import DeviceInfo
 from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, Span, error
@@ -30,32 +30,13 @@ from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.lent import HostArray, Lent
 from nomp.runtime.memory import FROM, AddressMap
 from nomp.runtime.program import Ready
-from nomp.runtime.replay import Replay
-from nomp.runtime.shown import show
+from nomp.runtime.replay import Replays
+from nomp.runtime.shown import judge, show
 
 if TYPE_CHECKING:
     from nomp.report.events import Sink
     from nomp.runtime.tuning import Tuning
     from nomp.runtime.verify import Trial, Unverifiable
-
-
-class Replays(Protocol):
-    """Who repeats launches without Python."""
-
-    def start(self, native: Native) -> None:
-        """The device's driver is *native*."""
-
-    def stop(self) -> None:
-        """It is about to be closed."""
-
-    def keep(self, kernel: int, replay: Replay) -> None:
-        """From now on *kernel* may be launched by *replay*."""
-
-    def forget(self) -> None:
-        """None may be used any more."""
-
-    def held_back(self) -> AbstractContextManager[None]:
-        """None is carried out meanwhile; `forget` may be called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +94,7 @@ class Session:
             kept = cache.opened(settings, lambda remark: show([remark], settings))
             tuning = _tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)
-            self._context = Context(device, memory, compile, _judge(settings), kept, tuning=tuning)
+            self._context = Context(device, memory, compile, judge(settings), kept, tuning=tuning)
             if self.replays and (native := device.native()) and not settings.verify:
                 self.replays.start(native)
                 self._keeps = True
@@ -355,17 +336,6 @@ class Session:
             return source
 
         return compile
-
-
-def _judge(settings: Settings) -> Callable[[Diagnostic], None]:
-    """What to do about a schedule that is wrong."""
-
-    def illegal(problem: Diagnostic) -> None:
-        if settings.legality == "error":
-            raise NompError((problem,))
-        show([replace(problem, severity="warning")], settings)
-
-    return illegal
 
 
 def _tell(text: str) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from nomp.config import Settings
-from nomp.diagnostics import Diagnostic
+from nomp.diagnostics import Diagnostic, NompError
 
 _SHOWN_FROM = {"warning": 2, "remark": 3, "note": 3}
 """The least ``verbose`` at which a diagnostic of that severity is shown."""
@@ -17,3 +18,14 @@ def show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
     for diagnostic in diagnostics:
         if settings.verbose >= _SHOWN_FROM.get(diagnostic.severity, 1):
             print(diagnostic.render(), file=sys.stderr)
+
+
+def judge(settings: Settings) -> Callable[[Diagnostic], None]:
+    """What to do about a schedule that is wrong."""
+
+    def illegal(problem: Diagnostic) -> None:
+        if settings.legality == "error":
+            raise NompError((problem,))
+        show([replace(problem, severity="warning")], settings)
+
+    return illegal
