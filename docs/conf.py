@@ -19,6 +19,7 @@ author = copyright = "the nomp authors"
 version = release = version_of("nomp")
 
 extensions = ["myst_parser"]
+myst_heading_anchors = 2
 exclude_patterns = ["*.py"]
 
 html_theme = "pydata_sphinx_theme"
