@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from nomp.runtime.measuring import profile as profile
 
 _API = dict.fromkeys(("devices", "finalize", "init", "sync", "update"), "nomp.runtime.api")
-_API |= {"profile": "nomp.runtime.measuring"}
-_API |= {"jit": "nomp.runtime.jit", "kernel": "nomp.runtime.c_kernel", "NompError": "nomp.diagnostics"}
+_API |= {"jit": "nomp.runtime.jit", "kernel": "nomp.runtime.c_kernel", "profile": "nomp.runtime.measuring"}
+_API |= {"NompError": "nomp.diagnostics"}
 
 __all__ = ["NompError", "devices", "finalize", "init", "jit", "kernel", "profile", "sync", "update"]
 
