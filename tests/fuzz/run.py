@@ -39,7 +39,7 @@ from shrink import shrink
 SANITIZERS = "-fsanitize=undefined,address,float-cast-overflow,float-divide-by-zero"
 HOST = ["gcc", "-O1", "-w", "-std=gnu11", "-ffp-contract=off"]
 TIME_LIMIT = 60
-SETTINGS = {"NOMP_ANNOTATIONS_SCRIPT": SCRIPT}
+SETTINGS = {"NOMP_ANNOTATIONS_SCRIPT": SCRIPT, "NOMP_CACHE": "off"}  # off: what is tested is the compiler
 PRELOADED = (
     "pyopencl", "nomp.capi.pragmas", "nomp.codegen", "nomp.driver.cc", "nomp.driver.emit", "nomp.frontend.clang",
     "nomp.lower", "nomp.pipeline", "nomp.reduction", "nomp.runtime.session", "nomp.script", "nomp_backends.opencl",
