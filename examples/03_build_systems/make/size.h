@@ -1,1 +1,0 @@
-#define SIZE 1000
