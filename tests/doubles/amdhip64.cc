@@ -44,10 +44,8 @@ struct Event {
 
 std::recursive_mutex lock;
 std::set<Event *> events;
-std::map<char *, std::pair<size_t, int>> buffers; /* size and device */
 std::map<Module *, std::vector<Function *>> modules;
 std::vector<std::function<void()>> queues[DEVICES];
-thread_local int current = 0;
 
 void wait(int device) {
   auto queue = std::move(queues[device]);
@@ -61,12 +59,6 @@ bool is_ours(const void *at, size_t size) {
   if (next == buffers.begin()) return false;
   auto [start, buffer] = *std::prev(next);
   return buffer.second == current && (char *)at + size <= start + buffer.first;
-}
-
-size_t used_on(int device) {
-  size_t used = 0;
-  for (auto &[start, buffer] : buffers) used += buffer.second == device ? buffer.first : 0;
-  return used;
 }
 
 void *found(void *library, const std::string &name) { return dlsym(library, name.c_str()); }
@@ -83,24 +75,6 @@ int hipGetDeviceCount(int *count) {
   *count = DEVICES;
   return SUCCESS;
 }
-
-int hipSetDevice(int device) {
-  if (device < 0 || device >= DEVICES) return INVALID_DEVICE;
-  current = device;
-  return SUCCESS;
-}
-
-int hipGetDevice(int *device) {
-  *device = current;
-  return SUCCESS;
-}
-
-int hipDriverGetVersion(int *version) {
-  *version = VERSION;
-  return SUCCESS;
-}
-
-int hipRuntimeGetVersion(int *version) { return hipDriverGetVersion(version); }
 
 int hipGetDeviceProperties(Properties *properties, int device) {
   if (device < 0 || device >= DEVICES) return INVALID_DEVICE;

@@ -4,9 +4,7 @@
    kernels are what the double of libhiprtc.so, made with ON_CUDA, puts behind its ELF files.  What nomp does not use is
    not supported. */
 #include <cstdio>
-#include <map>
 #include <mutex>
-#include <utility>
 
 #include <cuda.h>
 #include <elf.h>
@@ -22,8 +20,6 @@ struct Function {
 
 std::mutex lock;
 CUcontext contexts[DEVICES];
-std::map<CUdeviceptr, std::pair<size_t, int>> buffers; /* size and device */
-thread_local int current = 0;
 
 int gpu(int device) {
   int count = 0;
@@ -37,12 +33,6 @@ int enter() {
   if (!contexts[current])
     if (int status = cuDevicePrimaryCtxRetain(&contexts[current], gpu(current))) return status;
   return cuCtxSetCurrent(contexts[current]);
-}
-
-size_t used_on(int device) {
-  size_t used = 0;
-  for (auto &[start, buffer] : buffers) used += buffer.second == device ? buffer.first : 0;
-  return used;
 }
 
 int attribute(CUdevice_attribute which, int device) {
@@ -67,24 +57,6 @@ int hipGetDeviceCount(int *count) {
   return cuInit(0);
 }
 
-int hipSetDevice(int device) {
-  if (device < 0 || device >= DEVICES) return INVALID_DEVICE;
-  current = device;
-  return SUCCESS;
-}
-
-int hipGetDevice(int *device) {
-  *device = current;
-  return SUCCESS;
-}
-
-int hipDriverGetVersion(int *version) {
-  *version = VERSION;
-  return SUCCESS;
-}
-
-int hipRuntimeGetVersion(int *version) { return hipDriverGetVersion(version); }
-
 int hipGetDeviceProperties(Properties *properties, int device) {
   if (device < 0 || device >= DEVICES) return INVALID_DEVICE;
   char name[128] = "";
@@ -108,7 +80,7 @@ int hipMalloc(void **made, size_t size) {
   if (size > MEMORY || used_on(current) + size > MEMORY) return OUT_OF_MEMORY;
   if (int status = cuMemAlloc(&buffer, size)) return status;
   cuMemsetD8(buffer, 0xbd, size);
-  buffers[buffer] = {size, current};
+  buffers[(char *)buffer] = {size, current};
   *made = (void *)buffer;
   return SUCCESS;
 }
@@ -117,7 +89,7 @@ int hipFree(void *buffer) {
   ENTER;
   std::lock_guard<std::mutex> locked(lock);
   if (!buffer) return SUCCESS;
-  if (!buffers.erase(at(buffer))) return INVALID_VALUE;
+  if (!buffers.erase((char *)buffer)) return INVALID_VALUE;
   return cuMemFree(at(buffer));
 }
 

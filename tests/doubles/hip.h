@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <utility>
 
 enum {
   SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONFIGURATION = 9, INVALID_DEVICE = 101,
@@ -23,6 +25,15 @@ struct Properties {
   char arch[256];
 };
 
+static thread_local int current = 0;
+static std::map<char *, std::pair<size_t, int>> buffers; /* size and device */
+
+static size_t used_on(int device) {
+  size_t used = 0;
+  for (auto &[start, buffer] : buffers) used += buffer.second == device ? buffer.first : 0;
+  return used;
+}
+
 extern "C" {
 
 const char *hipGetErrorName(int status) {
@@ -40,6 +51,24 @@ const char *hipGetErrorName(int status) {
 }
 
 const char *hipGetErrorString(int status) { return hipGetErrorName(status); }
+
+int hipSetDevice(int device) {
+  if (device < 0 || device >= DEVICES) return INVALID_DEVICE;
+  current = device;
+  return SUCCESS;
+}
+
+int hipGetDevice(int *device) {
+  *device = current;
+  return SUCCESS;
+}
+
+int hipDriverGetVersion(int *version) {
+  *version = VERSION;
+  return SUCCESS;
+}
+
+int hipRuntimeGetVersion(int *version) { return hipDriverGetVersion(version); }
 
 #define NOT_NEEDED(name) int name(void) { return NOT_SUPPORTED; }
 NOT_NEEDED(hipStreamCreate)
