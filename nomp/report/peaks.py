@@ -64,21 +64,16 @@ KERNEL triad(GLOBAL double *a, GLOBAL const double *b, GLOBAL const double *c, i
 #define ADD(w) sum += x##w;
 
 /* Compilers make one fused operation of each step, as they do in nomp's kernels; fma() itself PoCL does in software. */
-KERNEL fma_float(GLOBAL FLOATS *a, int count) {
-  FLOATS x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, sum = 0.0f, y = 0.5f, z = 1.5f;
-  EACH(START)
-  for (int i = 0; i < count; i++) { EACH(STEP) }
-  EACH(ADD)
-  a[INDEX] = sum;
-}
-
-KERNEL fma_double(GLOBAL DOUBLES *a, int count) {
-  DOUBLES x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, sum = 0.0, y = 0.5, z = 1.5;
-  EACH(START)
-  for (int i = 0; i < count; i++) { EACH(STEP) }
-  EACH(ADD)
-  a[INDEX] = sum;
-}
+#define FMA(name, TYPES, half)                                                                                    \\
+  KERNEL name(GLOBAL TYPES *a, int count) {                                                                       \\
+    TYPES x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, sum = 0, y = half, z = 3 * half;  \\
+    EACH(START)                                                                                                   \\
+    for (int i = 0; i < count; i++) { EACH(STEP) }                                                                \\
+    EACH(ADD)                                                                                                     \\
+    a[INDEX] = sum;                                                                                               \\
+  }
+FMA(fma_float, FLOATS, 0.5f)
+FMA(fma_double, DOUBLES, 0.5)
 """
 
 _CHAINS = 16

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import stat
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,17 @@ def _inside(folder: Path, key: str, log: str, seconds: float) -> None:
         file.write("out\n")
 
 
+def _holding(folder: Path) -> BaseProcess:
+    """A process that holds the lock of `KEY`."""
+    log = folder / "log"
+    log.touch()
+    process = multiprocessing.get_context("spawn").Process(target=_inside, args=(folder / "c", KEY, str(log), 1000))
+    process.start()
+    while "in" not in log.read_text():
+        time.sleep(0.01)
+    return process
+
+
 def test_one_process_at_a_time_makes_an_entry(tmp_path: Path) -> None:
     log = tmp_path / "log"
     context = multiprocessing.get_context("spawn")
@@ -183,12 +195,7 @@ def test_one_process_at_a_time_makes_an_entry(tmp_path: Path) -> None:
 
 
 def test_nobody_waits_for_a_process_that_was_killed(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.touch()
-    process = multiprocessing.get_context("spawn").Process(target=_inside, args=(tmp_path / "c", KEY, str(log), 1000))
-    process.start()
-    while "in" not in log.read_text():
-        time.sleep(0.01)
+    process = _holding(tmp_path)
     process.kill()
     process.join()
     start = time.monotonic()
@@ -197,12 +204,7 @@ def test_nobody_waits_for_a_process_that_was_killed(tmp_path: Path) -> None:
 
 
 def test_other_entries_are_not_waited_for(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.touch()
-    process = multiprocessing.get_context("spawn").Process(target=_inside, args=(tmp_path / "c", KEY, str(log), 1000))
-    process.start()
-    while "in" not in log.read_text():
-        time.sleep(0.01)
+    process = _holding(tmp_path)
     with Entries(tmp_path / "c", ME).locked(digest({"other": 1})):
         assert process.is_alive()
     process.kill()

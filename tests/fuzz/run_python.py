@@ -53,7 +53,7 @@ def attempt(program: Program, folder: Path) -> tuple[str, str]:
         got = function(*found)
     except NompError as refusal:
         return (refusal.code, "") if refusal.code.startswith("N2") else ("failed", str(refusal))
-    except Exception:
+    except Exception:  # whatever it is, it is a failure of nomp: the plain function raised nothing
         return "failed", traceback.format_exc()
     pairs = [*zip(expected, found, strict=True), *zip(_tuple(wanted), _tuple(got), strict=True)]
     wrong = [

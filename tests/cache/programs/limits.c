@@ -1,21 +1,11 @@
 /* What happens seldom, or very often: one thing a run, which the first argument names. */
 #define _GNU_SOURCE
-#include <nomp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    if (!(condition)) {                                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                 \
-      exit(1);                                                                        \
-    }                                                                                 \
-  } while (0)
+#include "../../capi/programs/check.h"
 
 static const char *none[] = {NULL};
 static const char *add = "void add(double *a, double x, int n) { for (int i = 0; i < n; i++) a[i] += x; }";
