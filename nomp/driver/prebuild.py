@@ -37,21 +37,26 @@ _REGION = re.compile(rb'\{"version":\d+,"region":[^\0]*\0')
 def build(program: Path, target: str) -> list[Diagnostic]:
     """Fill the cache beside *program* for *target*; warnings.
 
-    Errors: N502 for a backend that is not installed, N611 for devices that are not there, N521 and those of
-    `pipeline.compile`.
+    Errors: N502 for a backend that is not installed, N534 for a folder that cannot be written, N611 for devices that
+    are not there, N521 and those of `pipeline.compile`.
     """
     name, _, arch = target.partition(":")
     _require(name)
     folder = program.with_name(program.name + PREBUILT)
     shutil.rmtree(folder, ignore_errors=True)  # it belonged to another program
-    cache = Cache(Entries(folder, frozenset({os.geteuid()}), mode=0o755))
+    told: list[Diagnostic] = []
+    cache = Cache(Entries(folder, frozenset({os.geteuid()}), mode=0o755), tell=told.append)
     settings = config.load()
     if arch:
         with driver_errors(f"compiling for {target}"):
             compiler = backend.registered()[name]().compiler(arch)
-        return list(_built(program, compiler, cache, settings))
-    with closing(open_device(replace(settings, backend=name), backend.registered())) as device:
-        return list(_built(program, device, cache, settings))
+        warnings = list(_built(program, compiler, cache, settings))
+    else:
+        with closing(open_device(replace(settings, backend=name), backend.registered())) as device:
+            warnings = list(_built(program, device, cache, settings))
+    if lost := next((remark for remark in told if remark.code == "N532"), None):
+        raise error("N534", f"--prebuild: {lost.message}", help=f"remove '{folder}', or make room")
+    return warnings
 
 
 def _require(name: str) -> None:

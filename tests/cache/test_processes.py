@@ -228,6 +228,14 @@ def test_targets_that_cannot_be_built_for(program: Program, target: str, message
     assert done.returncode == 1 and message in done.stderr
 
 
+def test_what_cannot_be_kept_beside_the_program_is_told(program: Program) -> None:
+    (program.folder / "two.nomp").write_text("not a folder")
+    done = run(*NOMP_CC, "--prebuild=opencl", "two.c", "-o", "two", cwd=program.folder)
+    assert done.returncode == 1
+    assert "error: --prebuild: the kernel cache is not used: " in done.stderr and "[N534]" in done.stderr
+    assert (program.folder / "two.nomp").read_text() == "not a folder"
+
+
 def limits(program: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     done = succeed(program, *words, env=os.environ | environment)
     assert done.stdout == "done\n"
