@@ -11,6 +11,7 @@ where new ones go.  What happened is told by remarks (N530 to N532), and by `sta
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -194,7 +195,9 @@ class Cache:
         kept = [entry.inputs for entry in others if entry.words == {"kind": subject.kind, "kernel": subject.name}]
         if not kept:
             return "nothing is kept for a kernel of this name"
-        nearest = min((list(_different("", inputs, other)) for other in kept), key=len)
+        asked = json.loads(json.dumps(inputs))  # as what is kept was read
+        same = ({name: other.get(name) for name in asked} for other in kept)
+        nearest = min((list(_different("", asked, other)) for other in same), key=len)
         return f"what is kept differs in {', '.join(nearest[:4])}{' and more' if len(nearest) > 4 else ''}"
 
     def _happened(self, event: Event) -> None:

@@ -70,7 +70,7 @@ def compile(
         found = _found(cache, subject, key)  # another process may have made it meanwhile
         if found is not None:
             return found
-        cache.missed(subject, key.inputs)
+        cache.missed(subject, _newest(cache, key))
         compiled = _pipeline()(region, device, jit, variant, settings)
         _keep(cache, subject, key, compiled)
     return compiled
@@ -122,6 +122,13 @@ def _found(cache: Cache, subject: Subject, key: _Key) -> Compiled | None:
             except Unplaced as reason:
                 cache.drop(subject, inputs, str(reason))
     return None
+
+
+def _newest(cache: Cache, key: _Key) -> dict[str, Any]:
+    """All inputs, with the helpers that were seen last; without helpers where none are known."""
+    for files in _sets(cache, key):
+        return key.with_helpers([_digests(root, names) for root, names in zip(key.places.scripts, files, strict=True)])
+    return key.inputs
 
 
 def _sets(cache: Cache, key: _Key) -> list[list[list[str]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,14 @@ class Project:
         return source_cache.compile(*given, Settings(**settings), kept)
 
 
+    def reasons(self) -> list[str]:
+        """Compile; what is said of misses."""
+        told: list[Diagnostic] = []
+        kept = Cache(Entries(self.folder / "cache", frozenset({os.geteuid()})), tell=told.append)
+        source_cache.compile(self.region(), CPU, {}, USUAL, Settings(), kept)
+        return [remark.message.rpartition(": ")[2] for remark in told if "miss" in remark.message]
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     made = Project(tmp_path / "project")
@@ -114,6 +123,16 @@ def test_what_decides_on_a_source_is_in_its_key(project: Project, change: str) -
     assert changed.text != first.text
     assert project.compile()[0] == changed
     assert project.compiled == 2
+
+
+def test_a_miss_names_what_has_changed_and_nothing_else(project: Project) -> None:
+    project.compile()
+    project.write("a.c", AXPY.replace("a * x[i]", "2 * x[i]"))
+    (reason,) = project.reasons()
+    assert re.fullmatch(r"what is kept differs in region\.a(, region\.a)*( and more)?", reason)
+    project.write("widths.py", "times = 3\n")
+    (reason,) = project.reasons()
+    assert reason == "what is kept differs in helpers"
 
 
 def test_a_helper_that_changes_back_is_known(project: Project) -> None:
