@@ -15,7 +15,7 @@ DOCS = Path(__file__).parent
 
 GROUPS = {
     "N1": "Pragmas", "N2": "C and Python source", "N3": "Transform and annotation scripts", "N4": "Schedules",
-    "N5": "Compilers and devices", "N6": "The running program", "N8": "Options",
+    "N5": "Compilers and devices", "N6": "The running program", "N7": "Tuning", "N8": "Options",
 }  # fmt: skip
 
 
