@@ -36,7 +36,7 @@ from nomp.runtime.shown import judge, show
 if TYPE_CHECKING:
     from nomp.report.events import Sink
     from nomp.runtime.tuning import Tuning
-    from nomp.runtime.verify import Trial, Unverifiable
+    from nomp.runtime.verify import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +215,12 @@ class Session:
             with driver_errors(f"launching '{found.region.name}'", found.span):
                 loan = self._lent.lend(context.memory, arrays, found.span)
             if self._settings.verify:
-                reason = Unverifiable("launches of Python programs are not compared")
+                reason = "launches of Python programs are not compared"
                 self._warn(None, reason, "call the function's __wrapped__, which is plain Python, and compare")
             found.run(context, addresses)
             with driver_errors(f"launching '{found.region.name}'", found.span):
                 self._lent.take_back(context.memory, loan)
-            plain = not (loan or context.recorder or context.tuning)  # else each launch has more to do
+            plain = not (loan or context.recorder)  # else each launch has more to do
             launches = found.launches(context, addresses) if plain else ()
             return Launched(bool(loan), launches, context, context.memory.version)
 
@@ -260,7 +260,7 @@ class Session:
         self._trials.append(trial)
         return True
 
-    def _warn(self, kernel: Kernel | None, reason: Unverifiable, instead: str = _PRAGMA_INSTEAD) -> None:
+    def _warn(self, kernel: Kernel | None, reason: object, instead: str = _PRAGMA_INSTEAD) -> None:
         """Say once that *kernel*, or (None) those of the C API or of Python, are not verified, and what to do."""
         if kernel not in self._warned:
             self._warned.add(kernel)
@@ -292,7 +292,7 @@ class Session:
         """Wait, then release everything; `init` may follow.  N602 before init."""
         with self.lock:
             context = self._started()
-            self._lent.clear(context.memory)
+            self._lent = Lent()  # what it keeps goes with the map
             if self.replays:
                 self.replays.stop()
             self._context, self._keeps = None, False

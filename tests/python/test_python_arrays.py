@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+
+import nomp
+from nomp.runtime import session
 
 Load = Callable[[str], ModuleType]
 
@@ -201,3 +205,45 @@ def test_arrays_changed_between_repeated_launches(load: Load) -> None:
     module.nomp.finalize()
     module.f(a, a)
     np.testing.assert_array_equal(a, 5)
+
+
+VERIFIED = """
+    @nomp.jit
+    def f(a):
+        #pragma nomp for
+        for i in range(len(a)):
+            a[i] += 1
+"""
+
+
+def test_verify_says_that_it_does_nothing(
+    load: Load, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NOMP_VERIFY", "1")
+    function, a = load(VERIFIED).f, np.zeros(3)
+    for _ in range(2):
+        function(a)
+    assert a.tolist() == [2, 2, 2]
+    assert capsys.readouterr().err.count("launches of Python programs are not compared [N619]") == 1
+
+
+def test_launches_are_repeated_where_something_has_been_tuned(
+    load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NOMP_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "tuned").mkdir(parents=True, mode=0o700)
+    function, a = load(VERIFIED).f, np.zeros(3)
+    repeated: list[bool] = []
+    again = session.again
+
+    def noted(launched: session.Launched) -> bool:
+        repeated.append(again(launched))
+        return repeated[-1]
+
+    monkeypatch.setattr(session, "again", noted)
+    nomp.update(to=a)
+    for _ in range(4):
+        function(a)
+    nomp.update(from_=a)
+    assert a.tolist() == [4, 4, 4]
+    assert any(repeated)
