@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from nomp.arithmetic import SIZES, Number, convert
+from nomp.backend import TYPE_CODES
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.frontend.python_context import UNSET, Given, Guard, Source, Static, Unset, Unusable, Wrapping
 from nomp.frontend.python_context import Number as NumberOf
@@ -31,10 +31,7 @@ from nomp.runtime import api, arrays, indices, session
 from nomp.runtime.lent import HostArray
 from nomp.runtime.shown import show
 
-_CODES = {
-    "bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
-    "uint64": "Q", "float32": "f", "float64": "d",
-}  # fmt: skip
+_CODES = {**TYPE_CODES, "bool": "?"}  # takes NumPy's bools, and gives Python's
 _CLASSES: dict[type, str] = {bool: "pybool", int: "pyint", float: "pyfloat"}
 _CLASSES |= {np.dtype(name).type: name for name in SIZES}
 _ARRAYS = (np.ndarray, np.memmap)
@@ -157,7 +154,6 @@ class AnnotatedLoop:
         self._special: dict[Any, dict[tuple[frozenset[int], frozenset[int]], _Special]] = {}
         self._seen: _Seen | None = None
         self._told = False
-        self._lock = threading.RLock()
 
     def __call__(self, steps: range, *objects: Any) -> tuple[Any, ...] | None:
         """Launch it; the values of `Loop.results`, or None if there are no iterations and so no new ones."""
