@@ -65,6 +65,7 @@ class CudaKernel:
     def __init__(self, device: CudaDevice, cubin: bytes, function: Any, name: str, types: Sequence[str | None]) -> None:
         self._device, self._function = device, function
         self.cubin, self.name, self.types = cubin, name, types
+        self._group_bytes = 0  # that launches may ask for
         function.prepare("".join(TYPE_CODES[dtype] for dtype in types))
 
     def launch(
@@ -74,8 +75,9 @@ class CudaKernel:
         sizes = [tuple((*size, 1, 1)[:3]) for size in (grid, block)]
         given = [0 if argument is None else argument for argument in arguments]
         with self._device.current(f"{self.name} in {tuple(grid)} groups of {tuple(block)}"):
-            if group_bytes:
+            if group_bytes > self._group_bytes:
                 self._function.set_attribute(_pycuda().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, group_bytes)
+                self._group_bytes = group_bytes
             self._function.prepared_async_call(*sizes, self._device.stream, *given, shared_size=group_bytes)
 
 
