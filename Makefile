@@ -4,8 +4,8 @@
 # make bench-runtime   time launches, and the start of programs
 # make fuzz-python N=500 SEED=0   random Python loops against the interpreter
 # make bench-cpu   time kernels against gcc and OpenMP; BENCH_ARGS='--kernel gemm --size medium'
-# make docs   the documentation, as HTML in build/docs
 # make bench  the same, kept for this commit in benchmarks/history.jsonl and drawn in the docs
+# make docs   the documentation, as HTML in build/docs
 # make bench-python   time Python loops against Numba and NumPy
 # make check  ruff, mypy, import-linter          make clean   remove what was built here
 PYTHON ?= python3

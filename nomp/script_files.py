@@ -183,10 +183,11 @@ def imported(place: Path | str) -> dict[str, str]:
         digests = _loaded[place].digests if place in _loaded else {}
     else:
         top = place.partition(".")[0]
-        names = [name for name in sys.modules if name == top or name.startswith(f"{top}.")]
+        names = [name for name in list(sys.modules) if name == top or name.startswith(f"{top}.")]
         origins = (getattr(sys.modules[name], "__file__", None) for name in names)
         files = [Path(origin) for origin in origins if origin and origin.endswith(".py")]
-        digests = {file: _as_imported.setdefault(file, _digest(file)) for file in files}
+        digests = {file: _as_imported[file] if file in _as_imported else _digest(file) for file in files}
+        _as_imported.update(digests)
     return {file.relative_to(folder).as_posix(): found.hex() for file, found in digests.items()
             if folder and file.is_relative_to(folder)}  # fmt: skip
 

@@ -28,7 +28,7 @@ _BASH = """_nomp() {{
 }}
 complete -o default -F _nomp nomp
 """
-_ZSH = "autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n"
+_ZSH = "autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n"
 
 
 def main(arguments: Sequence[str]) -> int:
