@@ -1,7 +1,7 @@
 """What is being waited for, on a terminal: a line that comes after a second and goes when the wait is over.
 
 In: the title of some work, and its steps.  Out: a line on stderr, where that is a terminal and rich is installed
-(``pip install 'nomp[report]'``); nothing elsewhere.  Used by the runtime for compiling, and by `nomp roofline`.
+(``pip install 'nomp[report]'``); nothing elsewhere.  Used for compiling and tuning, and by `nomp roofline`.
 """
 
 from __future__ import annotations
