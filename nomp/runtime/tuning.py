@@ -117,7 +117,10 @@ class _Search:
 
     def run(self, task: _Task) -> None:
         """Try choices, keep what is measured, and say how it went.  N704 if the database cannot be written."""
-        trials = list(task.database.result(task.key).trials)
+        before = task.database.result(task.key).trials
+        trials = [trial for trial in before if search.fits(task.space, trial.choices)]
+        if len(trials) < len(before):  # else the best may remain one that the scripts do not offer any more
+            _keep(task, trials)
         most = min(task.settings.tune_trials, search.size(task.space))
         if not search.left(task.space, most, trials):
             return
@@ -133,7 +136,7 @@ class _Search:
                 for point in search.points(task.space, task.settings.tune, most, trials):
                     trials.append(self._trial(point, saved, wanted, task, trials))
                     step(_told(trials))
-                    _keep(task, Result(task.key.device, task.key.sizes, tuple(trials)))
+                    _keep(task, trials)
         finally:
             saved.restore()
             saved.release()
@@ -234,9 +237,9 @@ class Saved:
                 self._device.free(copy)
 
 
-def _keep(task: _Task, result: Result) -> None:
+def _keep(task: _Task, trials: Sequence[Trial]) -> None:
     try:
-        task.database.keep(task.key, result)
+        task.database.keep(task.key, Result(task.key.device, task.key.sizes, tuple(trials)))
     except OSError as reason:
         step = "set NOMP_TUNING_DIR to a folder that can be written"
         raise error("N704", f"what is measured cannot be kept in {task.database.folder}: {reason}", help=step) from None

@@ -7,7 +7,7 @@ after the other, the scripts' own first; none twice.  Called by `runtime.tuning`
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -26,6 +26,11 @@ def size(space: Space) -> int:
     return prod(len(values) for values in space.values())
 
 
+def fits(space: Space, choices: Mapping[str, Any]) -> bool:
+    """Whether *choices* are of *space*, and not of what the scripts offered at another time."""
+    return choices.keys() == space.keys() and all(value in space[name] for name, value in choices.items())
+
+
 def left(space: Space, most: int, trials: Iterable[Trial]) -> int:
     """How many choices are to be tried yet, if *most* are."""
     return max(0, min(most, size(space)) - len(_known(space, trials)))
@@ -33,7 +38,7 @@ def left(space: Space, most: int, trials: Iterable[Trial]) -> int:
 
 def _known(space: Space, trials: Iterable[Trial]) -> set[frozenset[tuple[str, Any]]]:
     """The choices of *space* that have been tried."""
-    return {_frozen(trial.choices) for trial in trials if trial.choices.keys() == space.keys()}
+    return {_frozen(trial.choices) for trial in trials if fits(space, trial.choices)}
 
 
 def points(space: Space, sampler: str, most: int, trials: list[Trial]) -> Iterator[Point]:
@@ -91,16 +96,14 @@ def _by_optuna(space: Space, trials: list[Trial]) -> Iterator[Point]:
     forms = {name: optuna.distributions.CategoricalDistribution(values) for name, values in space.items()}
     for number in range(20 * size(space)):
         study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=number, n_startup_trials=8))
-        study.add_trials(_told(optuna, forms, trials))
+        study.add_trials(_told(optuna, forms, [trial for trial in trials if fits(space, trial.choices)]))
         yield dict(study.ask(forms).params)
 
 
-def _told(optuna: Any, forms: Mapping[str, Any], trials: Iterable[Trial]) -> list[Any]:
+def _told(optuna: Any, forms: Mapping[str, Any], trials: Sequence[Trial]) -> list[Any]:
     """*trials* as Optuna has them; those that were skipped are worse than all others."""
     worst = 10 * max((trial.microseconds or 0.1 for trial in trials), default=0.1)
     return [
         optuna.trial.create_trial(params=dict(trial.choices), distributions=forms, value=trial.microseconds or worst)
         for trial in trials
-        if trial.choices.keys() == forms.keys()
-        and all(value in forms[name].choices for name, value in trial.choices.items())
     ]

@@ -44,6 +44,7 @@ def test_what_is_random_is_the_same_each_time() -> None:
 
 def test_trials_of_another_space_do_not_count() -> None:
     old = [Trial({"block": 64}, 1.0), Trial({"block": 64, "how": "a", "more": 1}, 1.0)]
+    old += [Trial({"block": block, "how": "a"}, 1.0) for block in (8, 16, 32, 512, 1024, 2048)]
     for sampler in search.SAMPLERS:
         assert len(list(search.points(SPACE, sampler, 6, list(old)))) == 6
     assert search.left(SPACE, 4, old) == 4

@@ -132,6 +132,18 @@ def test_a_search_goes_on(program: Path) -> None:
     assert kept(program)["axpy"]["trials"][:2] == first
 
 
+@pytest.mark.parametrize("sizes", [(500, 2000), (1000, 500), (1000,)])
+def test_values_that_a_script_no_longer_offers(program: Path, sizes: tuple[int, ...]) -> None:
+    script = program.parent / "blocks.py"
+    script.write_text(SCRIPT.replace('["right", "fails", "wrong", "loses"]', '["right"]'))
+    tune(program)
+    script.write_text(script.read_text().replace("[16, 1000]", str(list(sizes))))
+    tune(program)
+    for result in kept(program).values():
+        assert sorted(trial["choices"]["size"] for trial in result["trials"]) == sorted(sizes)
+        assert result["best"]["size"] in sizes
+
+
 def test_the_loops_of_one_file(program: Path) -> None:
     (program.parent / "b.c").write_text("")
     assert "nomp tune" not in tune(program, "b.c").stderr
