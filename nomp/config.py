@@ -134,6 +134,10 @@ class Settings:
     tune_files: str = field(
         default="", metadata=_row(TEXT, "tune the loops of these files only, with : between them", "all")
     )
+    tune_seen: Path | None = field(
+        default=None,
+        metadata=_row(FOLDER, "leave a file here for each kernel that can be tuned; `nomp tune` sets it", "none"),
+    )
     tuning_dir: Path | None = field(
         default=None, metadata=_row(FOLDER, "where tuned choices are kept", "`tuned` in the cache's folder")
     )

@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-from collections.abc import Sequence
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nomp.diagnostics import error
+from nomp.diagnostics import Diagnostic, error
 
 _DESCRIPTION = """Run a program that nomp has compiled, and try for each kernel the choices that its scripts leave
 open (context.param), on the program's own data. A search that is interrupted goes on when it is started again."""
@@ -41,20 +43,41 @@ def run(
     command: Sequence[str], *, files: Sequence[str] = (), sampler: str = "auto", trials: int = 64,
     folder: Path | None = None,
 ) -> int:  # fmt: skip
-    """Run *command* as ``nomp tune`` does; its exit status.  N705 for files and programs that are not there."""
-    for file in files:
-        if not Path(file).is_file():
+    """Run *command* as ``nomp tune`` does; its exit status.  N705 for files and programs that are not there.
+
+    Warns on stderr: N706 if it has launched nothing that could be tuned.
+    """
+    paths = [os.path.abspath(file) for file in files]
+    for path, file in zip(paths, files, strict=True):
+        if not Path(path).is_file():
             raise error(
                 "N705", f"no file '{file}'", help="name the C files whose loops are to be tuned, then -- PROGRAM"
             )
-    names = ":".join(os.path.abspath(file) for file in files)
-    settings = {"NOMP_TUNE": sampler, "NOMP_TUNE_TRIALS": str(trials), "NOMP_TUNE_FILES": names}
+        if ":" in path:  # which stands between files in the setting
+            raise error("N705", f"the path {path} has a ':' in it", help="name no files, or move the program")
+    settings = {"NOMP_TUNE": sampler, "NOMP_TUNE_TRIALS": str(trials), "NOMP_TUNE_FILES": ":".join(paths)}
     if folder is not None:
         settings["NOMP_TUNING_DIR"] = str(folder)
+    with tempfile.TemporaryDirectory(prefix="nomp-tune-") as seen:
+        status = _status(command, os.environ | settings | {"NOMP_TUNE_SEEN": seen})
+        if not any(Path(seen).iterdir()):
+            print(_nothing(command[0], status, files).render(), file=sys.stderr)
+    return status
+
+
+def _status(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """The exit status of *command*, as a shell would say it."""
     try:
-        done = subprocess.run(command, env=os.environ | settings, check=False)
+        done = subprocess.run(command, env=environment, check=False)
     except OSError as reason:
         raise error(
             "N705", f"'{command[0]}' cannot be run: {reason.strerror}", help="compile it first: nomp cc"
         ) from None
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def _nothing(program: str, status: int, files: Sequence[str]) -> Diagnostic:
+    where = f" of {', '.join(files)}" if files else ""
+    message = f"'{program}' has launched no loop{where} that can be tuned (it ended with status {status})"
+    step = "tune a program of 'nomp cc' whose scripts call context.param, and name the files of those loops, or none"
+    return Diagnostic("N706", message, severity="warning", help=step)

@@ -12,6 +12,7 @@ that it takes.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 import time
@@ -76,6 +77,9 @@ class Tuning:
         if found in self._done:
             return plan
         self._done.add(found)
+        if self._settings.tune_seen is not None:
+            with contextlib.suppress(OSError):  # for the sake of a message: `nomp tune` may have gone
+                (self._settings.tune_seen / found.name).touch()
         try:
             with driver_errors(f"tuning '{kernel.region.name}'", kernel.span):
                 _Search(kernel, context, addresses, partial(self._tried.__setitem__, found)).run(

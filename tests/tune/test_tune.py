@@ -58,6 +58,12 @@ def split(knl, context):
 AFTERWARDS = {"NOMP_TUNING_DIR": "db", "NOMP_CACHE": "off"}
 """For runs that are to use what has been measured, and whose scripts are to run and tell what they choose."""
 
+NOTHING = (
+    "nomp: warning: '{program}' has launched no loop{where} that can be tuned (it ended with status {status})"
+    " [N706]\n"
+    "help: tune a program of 'nomp cc' whose scripts call context.param, and name the files of those loops, or none\n"
+)
+
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
@@ -109,7 +115,8 @@ def test_a_program_is_tuned(program: Path) -> None:
 def test_the_second_time_costs_nothing_and_the_choices_are_used(program: Path) -> None:
     tune(program)
     before = kept(program)
-    assert "nomp tune" not in tune(program).stderr and kept(program) == before
+    again = tune(program).stderr
+    assert "nomp tune" not in again and "N706" not in again and kept(program) == before
     used = run(program, cwd=program.parent, env=os.environ | AFTERWARDS).stderr.split("\n")[:-1]
     assert used == [f"{name} {before[name]['best']['size']} right" for name in ("axpy", "other")]
     untuned = os.environ | {"NOMP_CACHE": "off"}
@@ -146,8 +153,28 @@ def test_values_that_a_script_no_longer_offers(program: Path, sizes: tuple[int, 
 
 def test_the_loops_of_one_file(program: Path) -> None:
     (program.parent / "b.c").write_text("")
-    assert "nomp tune" not in tune(program, "b.c").stderr
+    assert tune(program, "b.c").stderr == NOTHING.format(program=program, where=" of b.c", status=3)
     assert "nomp tune: 'axpy'" in tune(program, "a.c", "--trials", "1").stderr
+
+
+@pytest.mark.parametrize(("program", "status"), [("true", 0), ("false", 1)])
+def test_a_program_without_nomp(program: str, status: int) -> None:
+    done = run(*NOMP, "tune", "--", program)
+    assert (done.returncode, done.stderr) == (status, NOTHING.format(program=program, where="", status=status))
+
+
+def test_scripts_that_leave_nothing_open(program: Path) -> None:
+    script = SCRIPT.replace("context.param(", "dict(size=16, how='right').get(")
+    (program.parent / "blocks.py").write_text(script)
+    assert NOTHING.format(program=program, where="", status=3) in tune(program).stderr
+
+
+def test_a_file_whose_path_cannot_be_told(tmp_path: Path) -> None:
+    (tmp_path / "a:b.c").write_text("")
+    done = run(*NOMP, "tune", "a:b.c", "--", "true", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1, f"nomp: error: the path {tmp_path}/a:b.c has a ':' in it [N705]\n"
+           "help: name no files, or move the program\n")  # fmt: skip
 
 
 def test_what_cannot_be_proven_is_not_tuned(tmp_path: Path) -> None:
