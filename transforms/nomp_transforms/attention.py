@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import loopy as lp
-from pymbolic import var
 
 from nomp.scripting import Context, Misfit
 from nomp_transforms import kernel
@@ -66,9 +65,8 @@ def queries(knl: Any, context: Context, query: str, feature: str) -> Any:
     if items > context["device::max_threads_per_block"]:
         raise Misfit(f"{items} queries are more than a group has items")
     copies = _copying(knl, item, number)
-    for other in kernel.namesakes(knl, item)[1:]:
-        knl = lp.rename_iname(knl, other, item, existing_ok=True)
-    own = {name for name in _arrays(knl) if all(var(item) in subscript for subscript in kernel.mentions(knl, name))}
+    knl = kernel.as_one(knl, item)
+    own = kernel.own(knl, [item])
     knl = lp.unprivatize_temporaries_with_inames(knl, {item}, own) if own else knl
     kernel.refuse_beyond_memory(knl, context, own)
     numbers = set(kernel.namesakes(knl, number)) - {*copies}
@@ -76,10 +74,6 @@ def queries(knl: Any, context: Context, query: str, feature: str) -> Any:
     for name in copies:
         knl = lp.split_iname(knl, name, items, inner_tag="l.0")
     return lp.tag_inames(knl, {group: "g.0", item: "l.0"})
-
-
-def _arrays(knl: Any) -> list[str]:
-    return [name for name, local in knl.default_entrypoint.temporary_variables.items() if local.shape]
 
 
 def _copying(knl: Any, item: str, number: str) -> list[str]:

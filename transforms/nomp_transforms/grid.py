@@ -12,7 +12,7 @@ from typing import Any
 
 import loopy as lp
 
-from nomp.scripting import Context, Misfit
+from nomp.scripting import Context
 from nomp_transforms import kernel
 
 ROW = 4096
@@ -47,9 +47,7 @@ def grid(knl: Any, context: Context, loops: str) -> Any:
 
     Fits one to three loops whose iterations are independent.
     """
-    names = kernel.loops(knl, loops)
-    if not 1 <= len(names) <= 3:
-        raise Misfit(f"a grid has one to three loops, and not {len(names)}")
+    names = kernel.one_to_three(knl, loops, "a grid")
     if kernel.is_cpu(context):
         if len(names) > 1:
             return lp.tag_inames(knl, {names[-1]: "g.0"})

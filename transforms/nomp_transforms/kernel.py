@@ -14,7 +14,7 @@ from typing import Any
 import loopy as lp
 import numpy as np
 from loopy.symbolic import WalkMapper, get_dependencies, pw_aff_to_expr
-from pymbolic import evaluate
+from pymbolic import evaluate, var
 
 from nomp.scripting import Context, Misfit
 
@@ -41,6 +41,14 @@ def loops(knl: Any, names: str | Iterable[str]) -> list[str]:
     return wanted
 
 
+def one_to_three(knl: Any, names: str, what: str) -> list[str]:
+    """The same for *what*, a form that has as many loops as a grid has axes.  `Misfit` for none, and for more."""
+    found = loops(knl, names)
+    if not 1 <= len(found) <= 3:
+        raise Misfit(f"{what} has one to three loops, and not {len(found)}")
+    return found
+
+
 def outermost(knl: Any, context: Context) -> str:
     """The annotated loop."""
     (name,) = loops(knl, [context["region::loop"]])
@@ -53,6 +61,13 @@ def namesakes(knl: Any, name: str) -> list[str]:
     while (name := f"{name}_") in knl.default_entrypoint.all_inames():
         found.append(name)
     return found
+
+
+def as_one(knl: Any, name: str) -> Any:
+    """*knl* with the later loops over the counter *name* called so, too."""
+    for other in namesakes(knl, name)[1:]:
+        knl = lp.rename_iname(knl, other, name, existing_ok=True)
+    return knl
 
 
 def inside(knl: Any, outer: str) -> set[str]:
@@ -131,6 +146,18 @@ def read_only(knl: Any) -> list[str]:
     entry = knl.default_entrypoint
     written = {name for insn in entry.instructions for name in insn.assignee_var_names()}
     return [arg.name for arg in entry.args if isinstance(arg, lp.ArrayArg) and arg.name not in written]
+
+
+def locals_of(knl: Any) -> set[str]:
+    """The local arrays."""
+    return {name for name, local in knl.default_entrypoint.temporary_variables.items() if local.shape}
+
+
+def own(knl: Any, items: Iterable[str]) -> set[str]:
+    """The local arrays of which each item of the loops *items* uses elements of its own only."""
+    subscripts = {name: mentions(knl, name) for name in locals_of(knl)}
+    return {name for name, found in subscripts.items()
+            if all(var(iname) in subscript for subscript in found for iname in items)}  # fmt: skip
 
 
 def refuse_beyond_memory(knl: Any, context: Context, own: Iterable[str] = ()) -> None:

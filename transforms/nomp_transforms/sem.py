@@ -14,23 +14,9 @@ from typing import Any
 
 import loopy as lp
 from loopy.symbolic import get_dependencies
-from pymbolic import var
 
 from nomp.scripting import Context, Misfit
 from nomp_transforms import kernel
-from nomp_transforms.kernel import (
-    UNROLLED,
-    fetched,
-    in_one_domain,
-    inside,
-    is_cpu,
-    known_trips,
-    loops,
-    mentions,
-    namesakes,
-    outermost,
-    read_only,
-)
 
 WORDS = {
     "loop": "what the loop goes over: element, node",
@@ -82,46 +68,46 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
     On a CPU nomp's own schedule is used, which gives each work item a share of the elements.  Fits loops that go over
     all of an element's nodes, whose number is known when the kernel is compiled.
     """
-    element = outermost(knl, context)
-    plane = loops(knl, dof)[:2]
-    sizes = {name: known_trips(knl, context, name) for name in loops(knl, dof)}
+    element = kernel.outermost(knl, context)
+    names = kernel.loops(knl, dof)
+    plane = names[:2]
+    sizes = {name: kernel.known_trips(knl, context, name) for name in names}
     if len(plane) < 2:
         raise Misfit(f"an element has two directions or three, and not only '{dof}'")
-    if is_cpu(context):
+    if kernel.is_cpu(context):
         return context.default(knl)
     if sizes[plane[0]] * sizes[plane[1]] > context["device::max_threads_per_block"]:
         raise Misfit(f"a plane of {sizes[plane[0]]} by {sizes[plane[1]]} nodes is more than a group has items")
-    return _in_groups(knl, context, element, loops(knl, dof), _together(context, sizes[plane[0]] * sizes[plane[1]]))
+    return _in_groups(knl, context, element, names, _together(context, sizes[plane[0]] * sizes[plane[1]]))
 
 
 def _in_groups(knl: Any, context: Context, element: str, dof: list[str], together: int) -> Any:
     """*knl* with *together* elements a group; the first two of *dof* are items."""
     plane, directions = dof[:2], len(dof)
-    third = {other for name in dof[2:] for other in namesakes(knl, name)}
+    third = {other for name in dof[2:] for other in kernel.namesakes(knl, name)}
     for name in plane:
-        for other in namesakes(knl, name)[1:]:
-            knl = lp.rename_iname(knl, other, name, existing_ok=True)
-    short = inside(knl, element) - {*plane}
-    knl = in_one_domain(knl, {element, *plane, *short})
+        knl = kernel.as_one(knl, name)
+    short = kernel.inside(knl, element) - {*plane}
+    knl = kernel.in_one_domain(knl, {element, *plane, *short})
     in_registers = context.param("third", ("registers", "memory")) == "registers"
-    own = _own(knl, plane) if in_registers else set()
+    own = kernel.own(knl, plane) if in_registers else set()
     if own:
         knl = lp.unprivatize_temporaries_with_inames(knl, {*plane}, own)
     group, items = {element}, [*plane]
     if together > 1:
         knl = lp.split_iname(knl, element, together)
         group, items = {f"{element}_outer"}, [*plane, f"{element}_inner"]
-        if shared := _locals(knl) - own:
+        if shared := kernel.locals_of(knl) - own:
             knl = lp.privatize_temporaries_with_inames(knl, f"{element}_inner", shared)
     kernel.refuse_beyond_memory(knl, context, own)
-    axes = ["l.0", "l.1", *[UNROLLED] * (directions - 2), "l.2"]
-    for array in read_only(knl):
+    axes = ["l.0", "l.1", *[kernel.UNROLLED] * (directions - 2), "l.2"]
+    for array in kernel.read_only(knl):
         each = together == 1 or _mention(knl, array, {element, f"{element}_inner"})  # what all have stays in caches
         if each and _mention(knl, array, short - third):
-            more = fetched(knl, array, group, {*items, *short}, axes)
+            more = kernel.fetched(knl, array, group, {*items, *short}, axes)
             knl = more if _has_memory(more, context, own) else knl
     tags = dict(zip((*group, *items), ("g.0", "l.0", "l.1", "l.2"), strict=False))
-    return lp.tag_inames(knl, {**tags, **dict.fromkeys(short if in_registers else short - third, UNROLLED)})
+    return lp.tag_inames(knl, {**tags, **dict.fromkeys(short if in_registers else short - third, kernel.UNROLLED)})
 
 
 def _together(context: Context, plane: int) -> int:
@@ -129,18 +115,6 @@ def _together(context: Context, plane: int) -> int:
     enough = [count for count in (1, 2, 4, 8) if count * plane <= context["device::max_threads_per_block"]]
     enough.sort(key=lambda count: abs(count * plane - 64))
     return int(context.param("elements", enough))
-
-
-def _locals(knl: Any) -> set[str]:
-    """The local arrays."""
-    return {name for name, local in knl.default_entrypoint.temporary_variables.items() if local.shape}
-
-
-def _own(knl: Any, plane: list[str]) -> set[str]:
-    """The local arrays of which each item of *plane* uses elements of its own only."""
-    subscripts = {name: mentions(knl, name) for name in _locals(knl)}
-    return {name for name, found in subscripts.items()
-            if all(var(iname) in subscript for subscript in found for iname in plane)}  # fmt: skip
 
 
 def _has_memory(knl: Any, context: Context, own: set[str]) -> bool:
@@ -153,4 +127,4 @@ def _has_memory(knl: Any, context: Context, own: set[str]) -> bool:
 
 def _mention(knl: Any, array: str, names: set[str]) -> bool:
     """Whether a subscript of *array* depends on one of the loops *names*."""
-    return any(get_dependencies(subscript) & names for subscript in mentions(knl, array))
+    return any(get_dependencies(subscript) & names for subscript in kernel.mentions(knl, array))

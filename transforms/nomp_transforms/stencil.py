@@ -12,7 +12,7 @@ from typing import Any
 
 import loopy as lp
 
-from nomp.scripting import Context, Misfit
+from nomp.scripting import Context
 from nomp_transforms import kernel
 from nomp_transforms.grid import over_groups
 
@@ -42,9 +42,7 @@ def column(knl: Any, context: Context, loops: str) -> Any:
     the last group, where some of the points may not be there, have code of their own.  On a CPU nomp's
     own schedule is used.  Fits one to three loops whose iterations are independent.
     """
-    names = kernel.loops(knl, loops)
-    if not 1 <= len(names) <= 3:
-        raise Misfit(f"a stencil has one to three loops, and not {len(names)}")
+    names = kernel.one_to_three(knl, loops, "a stencil")
     if kernel.is_cpu(context):
         return context.default(knl)
     inner = set.intersection(*(kernel.inside(knl, name) for name in names)) - {*names}
