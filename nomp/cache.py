@@ -5,7 +5,8 @@ In: the inputs of a stage, as plain data.  Out: the files that the stage made of
 programs start faster and changes nothing else: where it cannot be read or written, they do without.
 
 Entries are looked for in the folder beside the program that ``nomp cc --prebuild`` has filled, and in the user's own,
-where new ones go.  What happened is told by remarks (N530 to N532), and by `statistics`.
+where new ones go.  What happened is told by remarks (N530 to N532), and by `statistics`.  Other files in the user's
+folder, of the tuner for example, are written by `write_whole`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -82,6 +84,30 @@ def folder_of(settings: Settings) -> Path | None:
         return (Path(above) if os.path.isabs(above) else Path.home() / ".cache") / "nomp"
     except RuntimeError:
         return None
+
+
+def subfolder(settings: Settings, name: str) -> Path | None:
+    """Where *name*, which is no kernels, is kept in the user's cache; None where there is no home."""
+    found = folder_of(settings)
+    return found / name if found else None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Put *text* into *path* at once, for whoever reads it meanwhile.  Raises OSError, and leaves nothing then.
+
+    The folder, and the one above it, which may be the cache's own, are made if need be: for this user alone, or the
+    cache would be refused (N532).
+    """
+    path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # a mode is not that of parents
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with open(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 class Cache:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -157,12 +156,6 @@ def _buffers(device: Device, number: int, nbytes: int) -> Iterator[list[Any]]:
 # ------------------------------------------------------------------------------------------------------- the cache
 
 
-def folder(settings: Settings) -> Path | None:
-    """Where peaks are kept, if there is a place for that."""
-    caches = cache.folder_of(settings)
-    return caches / "peaks" if caches else None
-
-
 def known(settings: Settings, device: str, driver: str) -> Peaks | None:
     """Those of a device that have been kept, unless its driver is another one by now."""
     path = _file(settings, device, driver)
@@ -181,16 +174,12 @@ def keep(settings: Settings, peaks: Peaks) -> None:
     if path is None:
         return
     with contextlib.suppress(OSError):
-        path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as made:
-            json.dump(asdict(peaks), made)
-        Path(made.name).replace(path)
+        cache.write_whole(path, json.dumps(asdict(peaks)))
 
 
 _NUMBERS: Sequence[str] = ("copy", "triad", "single", "double")
 
 
 def _file(settings: Settings, device: str, driver: str) -> Path | None:
-    name, place = hashlib.sha256(f"{device}\n{driver}".encode()).hexdigest()[:32], folder(settings)
+    name, place = hashlib.sha256(f"{device}\n{driver}".encode()).hexdigest()[:32], cache.subfolder(settings, "peaks")
     return place / f"{name}.json" if place else None

@@ -10,7 +10,6 @@ A size class has launches whose loops have the same number of trips, up to a fac
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -19,7 +18,7 @@ from typing import Any
 
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.backend import DeviceInfo
-from nomp.cache import folder_of
+from nomp.cache import subfolder, write_whole
 from nomp.config import Settings
 from nomp.diagnostics import Diagnostic
 from nomp.loops import trip_count
@@ -100,10 +99,7 @@ def _placeless(data: Any) -> Any:
 
 def folder(settings: Settings) -> Path | None:
     """Where the files are: ``tuning-dir``, else ``tuned`` in the user's cache; None where there is no home."""
-    if settings.tuning_dir is not None:
-        return settings.tuning_dir
-    cache = folder_of(settings)
-    return cache / "tuned" if cache else None
+    return settings.tuning_dir if settings.tuning_dir is not None else subfolder(settings, "tuned")
 
 
 @dataclass(slots=True)
@@ -140,7 +136,7 @@ class Database:
         results = [r for r in self._read(key) if (r.device, r.sizes) != (key.device, key.sizes)]
         data = {"format": FORMAT, "kernel": key.name, "digest": key.digest,
                 "results": [_encoded(r) for r in (*results, result)]}  # fmt: skip
-        _write(self._file(key), json.dumps(data, indent=1) + "\n")
+        write_whole(self._file(key), json.dumps(data, indent=1) + "\n")
         self._files[self._file(key)] = data
 
     def _file(self, key: Key) -> Path:
@@ -187,16 +183,3 @@ def _decoded(results: Iterable[Mapping[str, Any]]) -> list[Result]:
 def _trial(data: Mapping[str, Any]) -> Trial:
     time = data.get("microseconds")
     return Trial(dict(data["choices"]), None if time is None else float(time), str(data.get("skipped", "")))
-
-
-def _write(file: Path, text: str) -> None:
-    """Put *text* into *file* at once, for whoever reads it meanwhile."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=".json")
-    try:
-        with open(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from disks import nearly_full
 
 from nomp import cache
 from nomp.cache import Cache, Subject
@@ -170,6 +172,34 @@ def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     for useless in ("", "relative"):
         monkeypatch.setenv("XDG_CACHE_HOME", useless)
         assert cache.folder_of(Settings()) == tmp_path / ".cache" / "nomp"
+
+
+def test_other_things_in_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert cache.subfolder(Settings(cache_dir=tmp_path), "peaks") == tmp_path / "peaks"
+    monkeypatch.setattr(cache, "folder_of", lambda settings: None)
+    assert cache.subfolder(Settings(), "peaks") is None
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_what_is_made_first_by_something_else_is_a_cache(umask: int, tmp_path: Path) -> None:
+    before = os.umask(umask)
+    try:
+        cache.write_whole(tmp_path / "above" / "nomp" / "tuned" / "k.json", "{}\n")
+    finally:
+        os.umask(before)
+    folder = tmp_path / "above" / "nomp"
+    assert Entries(folder, ME).refusal() is None
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "tuned")] == [0o700] * 2
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    file = tmp_path / "tuned" / "k.json"
+    for text in ("old\n", "new \u00e9\n"):
+        cache.write_whole(file, text)
+        assert file.read_text(encoding="utf-8") == text
+    with nearly_full(), pytest.raises(OSError):
+        cache.write_whole(file, "longer than the room\n")
+    assert file.read_text(encoding="utf-8") == "new \u00e9\n" and list(file.parent.iterdir()) == [file]
 
 
 def test_text_of_a_folder_that_others_may_write_to(

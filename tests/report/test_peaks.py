@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from disks import nearly_full
 
 from nomp import backend, config
 from nomp.report import peaks
@@ -31,8 +32,7 @@ def test_peaks_are_kept_for_a_device_and_its_driver(tmp_path: Path) -> None:
     peaks.keep(settings, PEAKS)
     assert peaks.known(settings, "a device", "1.0") == PEAKS
     assert peaks.known(settings, "a device", "1.1") is None
-    folder = peaks.folder(settings)
-    assert folder is not None
+    folder = tmp_path / "cache" / "peaks"
     assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert len(list(folder.iterdir())) == 1
@@ -61,6 +61,12 @@ def test_without_a_place_for_them_they_are_not_kept(tmp_path: Path) -> None:
     settings = config.Settings(cache_dir=tmp_path / "file")
     peaks.keep(settings, PEAKS)
     assert peaks.known(settings, "a device", "1.0") is None
+
+
+def test_without_room_nothing_is_left_of_them(tmp_path: Path) -> None:
+    with nearly_full():
+        peaks.keep(config.Settings(cache_dir=tmp_path), PEAKS)
+    assert list((tmp_path / "peaks").iterdir()) == []
 
 
 def test_without_a_home_they_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
