@@ -99,18 +99,16 @@ def about(region: Region, jit: Mapping[str, Any] = MappingProxyType({})) -> dict
 
 @timed("script")
 def apply(
-    kernel: Any, region: Region, context: Mapping[str, Any], settings: Settings
+    kernel: Any, region: Region, context: Context, settings: Settings
 ) -> tuple[Any, tuple[Diagnostic, ...], tuple[Version, ...]]:
     """*kernel* (a loopy TranslationUnit) after the annotations and transforms of *region*, warnings, all that it was.
 
-    The last is empty where schedules are not judged.  *context* is a `Context`, or the device's alone
-    (`DeviceInfo.context`).  Raises `NompError` N301 to N306 and N311.
+    The last is empty where schedules are not judged.  Raises `NompError` N301 to N306 and N311.
     """
     warnings: list[Diagnostic] = []
     versions: list[Version] = []
-    shared = context if isinstance(context, Context) else Context({**context, **about(region)})
     for call in _calls(region, settings):
-        kernel = _run(call, kernel, shared, region, settings, warnings, versions)
+        kernel = _run(call, kernel, context, region, settings, warnings, versions)
     return kernel, tuple(warnings), tuple(versions)
 
 

@@ -158,7 +158,7 @@ class _Search:
         try:
             plan = self._planned(point)
             made = self._results(plan, saved)
-            pairs = zip(saved.stretches, saved.initial(), made, wanted, strict=True)
+            pairs = zip(saved.stretches, saved.initial, made, wanted, strict=True)
             if found := differences(self._kernel.region, task.scalars, [Made(*pair) for pair in pairs]):
                 return Trial(
                     point, skipped=f"other results: {found[0]}".replace("on the host", "by the scripts' choice")
@@ -196,13 +196,16 @@ class _Search:
 
 
 class Saved:
-    """What a launch may change, as it was: those of *stretches* that it writes, on the device where they are there."""
+    """What a launch may change, as it was: those of *stretches* that it writes, on the device where they are there.
+
+    *initial* has the bytes of each.
+    """
 
     def __init__(self, stretches: Iterable[Stretch], device: Device) -> None:
         self._device = device
         self.stretches = [s for s in stretches if any(elements.param.writes for elements in s.elements)]
         self.in_place = any(e.param.writes and e.param.reads for s in self.stretches for e in s.elements)
-        self._initial = self.current()
+        self.initial = self.current()
         self._copies: list[Any] = []
         try:
             for stretch in self.stretches:
@@ -218,17 +221,13 @@ class Saved:
         self._device.copy(copy, 0, stretch.buffer, stretch.offset, stretch.end - stretch.start)
         return copy
 
-    def initial(self) -> list[Bytes]:
-        """The bytes of all stretches at first."""
-        return self._initial
-
     def current(self) -> list[Bytes]:
         """The bytes of all stretches now."""
         return [current(stretch, self._device) for stretch in self.stretches]
 
     def restore(self) -> None:
         """Give everything back."""
-        for stretch, copy, initial in zip(self.stretches, self._copies, self._initial, strict=True):
+        for stretch, copy, initial in zip(self.stretches, self._copies, self.initial, strict=True):
             if copy is None:
                 ctypes.memmove(stretch.start, initial.ctypes.data, initial.size)
             else:

@@ -35,6 +35,10 @@ class Kernel:
     steps: tuple[Any, ...] = ()
 
 
+def known(region: Region) -> Context:
+    return Context({**CONTEXT, **script.about(region)})
+
+
 @dataclass
 class Project:
     """A folder with ``app/foo.c``, and scripts where a test puts them."""
@@ -54,7 +58,7 @@ class Project:
 
     def apply(self, *scripts: Script, settings: Settings | None = None, **more: Any) -> Any:
         region = self.region(*scripts, **more)
-        return script.apply(Kernel(), region, CONTEXT, settings or Settings())[:2]
+        return script.apply(Kernel(), region, known(region), settings or Settings())[:2]
 
     def shown(self, problem: object) -> str:
         return str(problem).replace(str(self.folder), "PROJECT")
@@ -176,11 +180,10 @@ def test_annotations_come_first_and_transforms_see_them(project: Project) -> Non
     assert warnings == ()
 
 
-def test_the_callers_context_is_left_alone(project: Project) -> None:
+def test_the_calls_of_a_region_have_one_context(project: Project) -> None:
     project.write("app/tile.py", "def rows(knl, context):\n    context['seen'] = context.get('seen', 0) + 1\n"
                                  "    return type(knl)((*knl.steps, context['seen']))\n")  # fmt: skip
     assert project.apply(call(), call())[0].steps == (1, 2)
-    assert "seen" not in CONTEXT
 
 
 # -------------------------------------------------------------------------------------------------- what goes wrong
@@ -324,13 +327,13 @@ def test_the_lines_that_make_a_kernel(project: Project) -> None:
     step = "def step(knl, n):\n    return type(knl)((*knl.steps, n))\n\n\n"
     body = "    knl = step(knl, 1)\n    new = step(\n        knl, 2)\n    return step(new, 3)\n"
     project.write("app/tile.py", f"{step}def rows(knl, context):\n{body}")
-    _, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
+    _, _, versions = script.apply(Kernel(), project.region(call()), Context(CONTEXT), Settings())
     assert [(span.line, kernel.steps) for span, kernel in versions] == [(2, (1,)), (2, (1, 2)), (2, (1, 2, 3))]
 
 
 def test_a_line_that_calls_somebody_else(project: Project) -> None:
     project.write("app/tile.py", "import copy\n\n\ndef rows(knl, context):\n    knl = copy.copy(knl)\n    return knl\n")
-    _, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
+    _, _, versions = script.apply(Kernel(), project.region(call()), Context(CONTEXT), Settings())
     assert [(span.line, span.column, span.length) for span, _ in versions] == [(5, 5, 20)]
 
 
@@ -338,7 +341,7 @@ def test_lines_are_not_followed_for_nobody(project: Project) -> None:
     """Where schedules are not judged, a script runs without being traced, and what it makes is not kept."""
     head = "import sys\nfrom dataclasses import replace\ndef rows(k, context):\n"
     project.write("app/tile.py", f"{head}    return replace(k, steps=(sys.gettrace() is not None,))\n")
-    kernel, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings(legality="off"))
+    kernel, _, versions = script.apply(Kernel(), project.region(call()), Context(CONTEXT), Settings(legality="off"))
     assert kernel.steps == (False,) and versions == ()
-    kernel, _, versions = script.apply(Kernel(), project.region(call()), CONTEXT, Settings())
+    kernel, _, versions = script.apply(Kernel(), project.region(call()), Context(CONTEXT), Settings())
     assert kernel.steps == (True,) and [span.line for span, _ in versions] == [4]
