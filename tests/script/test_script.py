@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -22,10 +21,14 @@ PRAGMA = '#pragma nomp for transform("tile", "rows")'
 
 
 @pytest.fixture(autouse=True)
-def own_modules() -> Iterator[None]:
-    """What a test imports from its folder is not there for the next one."""
-    with mock.patch.dict(sys.modules):
-        yield
+def own_modules(tmp_path: Path) -> Iterator[None]:
+    """What a test imports from its folder is not there for the next one; the rest is: NumPy cannot be loaded twice."""
+    before = dict(sys.modules)
+    yield
+    for name, module in [*sys.modules.items()]:
+        if str(tmp_path) in f"{getattr(module, '__file__', '')} {getattr(module, '__path__', '')}":
+            del sys.modules[name]
+    sys.modules.update(before)
 
 
 @dataclass(frozen=True)
