@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from nomp import region_json
 from nomp.arithmetic import Number
 from nomp.region import Region
 from nomp.report.events import Event, Run
@@ -144,11 +145,11 @@ class Summary:
 def profile(runs: Sequence[Run]) -> Profile:
     """That of all *runs* together: a kernel of several processes is one row."""
     summary = Summary(", ".join(dict.fromkeys(run.header.device for run in runs)))
-    numbers: dict[tuple[str, int, str], int] = {}
+    numbers: dict[str, int] = {}  # by text, in which all is equal that is, NaN too
     for run in runs:
         own = {}
         for number, region in run.regions.items():
-            own[number] = numbers.setdefault((region.file, region.line, region.name), len(numbers))
+            own[number] = numbers.setdefault(region_json.dumps(region), len(numbers))
             summary.region(own[number], region)
         summary.events(replace(event, region=own.get(event.region, -1)) for event in run.events)
     return summary.profile()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from reading import regions
 
-from nomp.region import Region
+from nomp.driver import reports
+from nomp.region import Const, Region
 from nomp.report import profile as profiles
 from nomp.report.events import Event, Header, Log, read, read_folder
 from nomp.report.profile import Summary, Times
@@ -118,6 +119,20 @@ def test_processes_are_added_up_by_kernel(tmp_path: Path, two: list[Region]) -> 
     assert [run.header.rank for run in runs] == [0, 1]
     calls = {row.name: row.times.calls for row in profiles.profile(runs).kernels}
     assert calls == {"scale": 3, "rows": 3}  # the second process counts its regions the other way round
+
+
+def test_kernels_that_stand_at_one_place_are_told_apart(tmp_path: Path, two: list[Region]) -> None:
+    """Those that types, or values that are not even equal to themselves, make of one loop."""
+    first = two[0]
+    single = replace(first, params=tuple(replace(p, dtype="float32") if p.shape else p for p in first.params))
+    loop, nan = first.body[0], Const(float("nan"), "float64")
+    unequal = replace(first, body=(replace(loop, body=(replace(loop.body[0], value=nan),)),))
+    three = [first, single, unequal]
+    for rank in range(3):
+        log(tmp_path / f"{rank}.jsonl", three[rank:] + three[:rank], replace(HEADER, rank=rank))
+    runs = read_folder(tmp_path)
+    assert [row.times.calls for row in profiles.profile(runs).kernels] == [3, 3, 3]  # 2 of one rank, 1 of another
+    assert len(list(reports._codes(runs))) == 3
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
