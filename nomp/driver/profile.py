@@ -109,7 +109,13 @@ def _run(command: Sequence[str], folder: Path) -> int:
 
 
 def _measured(program: str, folder: Path, status: int) -> list[Run]:
-    runs = read_folder(folder)
+    try:
+        runs, cut = read_folder(folder)
+    except ValueError as reason:
+        step = f"compile the program with the nomp that profiles it; what was measured is kept in {folder}"
+        raise error("N621", f"what '{program}' has measured cannot be read: {reason}", help=step) from reason
+    if cut:
+        print(f"nomp: {cut} of {cut + len(runs)} processes could write nothing of what they measured", file=sys.stderr)
     if not runs:
         message = f"'{program}' has measured nothing (it ended with status {status})"
         raise error("N621", message, help="it must start nomp: '#pragma nomp init(argc, argv)', or nomp_init")
