@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from nomp.diagnostics import error
+from nomp.driver import running
 
 _DESCRIPTION = """Run a program that nomp has compiled, and try for each kernel the choices that its scripts leave
 open (context.param), on the program's own data. A search that is interrupted goes on when it is started again."""
@@ -51,10 +51,4 @@ def run(
     settings = {"NOMP_TUNE": sampler, "NOMP_TUNE_TRIALS": str(trials), "NOMP_TUNE_FILES": names}
     if folder is not None:
         settings["NOMP_TUNING_DIR"] = str(folder)
-    try:
-        done = subprocess.run(command, env=os.environ | settings, check=False)
-    except OSError as reason:
-        raise error(
-            "N705", f"'{command[0]}' cannot be run: {reason.strerror}", help="compile it first: nomp cc"
-        ) from None
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return running.run(command, settings, "N705")
