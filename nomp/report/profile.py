@@ -36,6 +36,10 @@ class Times:
         """Seconds of one on average."""
         return self.total / self.calls if self.calls else 0.0
 
+    def rate(self, amount: int) -> float | None:
+        """*amount* a second, of all together; None if that took no time."""
+        return amount / self.total if self.total else None
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -62,6 +66,26 @@ class KernelRow:
     line: int
     times: Times
     work: Work | None = None
+
+    @property
+    def mark(self) -> str:
+        """What stands before its numbers: ``<`` where they are upper bounds."""
+        return "<" if self.work and not self.work.exact else ""
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Bytes of the footprint a second."""
+        return self.times.rate(self.work.footprint) if self.work else None
+
+    @property
+    def speed(self) -> float | None:
+        """Operations a second."""
+        return self.times.rate(self.work.operations) if self.work else None
+
+    @property
+    def intensity(self) -> float | None:
+        """Operations for each byte of the footprint."""
+        return self.work.operations / self.work.footprint if self.work and self.work.footprint else None
 
 
 @dataclass(frozen=True, slots=True)
