@@ -14,6 +14,7 @@ from nomp import region_json
 from nomp.arithmetic import Number
 from nomp.region import Region
 from nomp.report.events import Event, Run
+from nomp.work import Work
 
 Sizes = tuple[tuple[str, Number], ...]
 
@@ -39,22 +40,6 @@ class Times:
     def rate(self, amount: int) -> float | None:
         """*amount* a second, of all together; None if that took no time."""
         return amount / self.total if self.total else None
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What all calls of a kernel had to do (see `counts.Counts`): floating-point operations, and bytes."""
-
-    single: int
-    double: int
-    accessed: int
-    footprint: int
-    exact: bool
-
-    @property
-    def operations(self) -> int:
-        """All of them."""
-        return self.single + self.double
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,16 +185,10 @@ def _work(region: Region, found: Mapping[Sizes, Times]) -> Work | None:
     """All that was done; None if it is not known of some sizes."""
     from nomp.counts import Counter  # loopy
 
-    counter, whole = Counter(region), Work(0, 0, 0, 0, True)
+    counter, whole = Counter(region), Work()
     for sizes, times in found.items():
         counts = counter.at(dict(sizes))
         if counts is None:
             return None
-        whole = Work(
-            whole.single + times.calls * counts.single,
-            whole.double + times.calls * counts.double,
-            whole.accessed + times.calls * counts.accessed,
-            whole.footprint + times.calls * counts.footprint,
-            whole.exact and counts.exact,
-        )
+        whole += counts.times(times.calls)
     return whole

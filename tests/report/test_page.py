@@ -15,9 +15,10 @@ import pytest
 from nomp.report.page import Code, page
 from nomp.report.peaks import Peaks
 from nomp.report.plot import picture
-from nomp.report.profile import CopyRow, KernelRow, Profile, StageRow, Times, Work
+from nomp.report.profile import CopyRow, KernelRow, Profile, StageRow, Times
 from nomp.report.roofline import points
 from nomp.report.tables import table
+from nomp.work import Work
 
 PEAKS = Peaks("a <device>", "1.0", 80e9, 100e9, 2e12, 1e12)
 KERNELS = (
