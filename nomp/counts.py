@@ -1,6 +1,6 @@
 """How much a region computes and moves, whatever its schedule: loopy's counts of the program as it is written.
 
-In: a region, then the values of its scalars at a launch.  Out: `Counts`.  Called for reports (`report.profile`), once a
+In: a region, then the values of its scalars at a launch.  Out: `Work`.  Called for reports (`report.profile`), once a
 program has run.  A floating-point addition, subtraction, multiplication, division or call counts as one operation.
 What data decide (the length of a row of a sparse matrix, a ``break``) is not counted at all: the counts are None then.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import islpy as isl
@@ -27,30 +26,11 @@ from nomp.device_source import Variant
 from nomp.diagnostics import NompError
 from nomp.lower import lower
 from nomp.region import Region
+from nomp.work import Work
 
 _VARIANT = Variant(no_wrap=True, apart=True)
 _MOST_ROWS = 4_000
 """Iterations of an outer loop that are counted one by one, where loopy only bounds the count of all (triangles)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Of one launch.  *single* and *double* are operations by precision (narrower ones are single).
-
-    *accessed*: bytes of all loads and stores of arrays.  *footprint*: bytes of the elements that are read, and of those
-    that are written, each once: what has to come from and go to memory at least.  Both are upper bounds unless *exact*.
-    """
-
-    single: int
-    double: int
-    accessed: int
-    footprint: int
-    exact: bool = True
-
-    @property
-    def operations(self) -> int:
-        """All of them."""
-        return self.single + self.double
 
 
 class Counter:
@@ -64,7 +44,7 @@ class Counter:
         except (NompError, _Uncountable):
             return
 
-    def at(self, sizes: Mapping[str, Number]) -> Counts | None:
+    def at(self, sizes: Mapping[str, Number]) -> Work | None:
         """The counts of a launch whose scalars have the values *sizes*; None if data decide."""
         return self._polynomials.at(sizes) if self._polynomials else None
 
@@ -91,7 +71,7 @@ class _Polynomials:
         except Exception as reason:  # loopy raises whatever its parts raise
             raise _Uncountable from reason
 
-    def at(self, sizes: Mapping[str, Number]) -> Counts | None:
+    def at(self, sizes: Mapping[str, Number]) -> Work | None:
         """See `Counter.at`."""
         values = {name: int(value) for name, value in sizes.items() if isinstance(value, int)}
         try:
@@ -104,7 +84,7 @@ class _Polynomials:
                 exact = exact and elements is not None and elements.exact
         except (KeyError, TypeError, ValueError, _Uncountable):  # a parameter that the host does not know
             return None
-        return Counts(single, double, sum(by_access.values()), footprint, exact)
+        return Work(single, double, sum(by_access.values()), footprint, exact)
 
 
 _Key = tuple[str, str]

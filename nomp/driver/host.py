@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nomp.diagnostics import Span, error
+from nomp.driver.running import shell_status
 
 # Set for the compilers that we start: a host compiler that is `nomp cc` again would go round for ever.
 GUARD = "NOMP_CC_ACTIVE"
@@ -63,8 +64,8 @@ class Host:
         if self.dry_run:
             print(shlex.join((*self.words, *arguments)), file=sys.stderr)
             return 0
-        status = subprocess.run((*self.words, *arguments), input=stdin, env=_environment(), check=False).returncode
-        return status if status >= 0 else 128 - status
+        done = subprocess.run((*self.words, *arguments), input=stdin, env=_environment(), check=False)
+        return shell_status(done.returncode)
 
     def preprocessed(self, arguments: Sequence[str], stdin: bytes | None = None) -> bytes:
         """The source in *arguments* after the preprocessor; empty if it fails, of which the compilation tells."""

@@ -7,9 +7,7 @@ program writes what it measures as it goes (`report.events`), so what there is o
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,7 +15,7 @@ from pathlib import Path
 
 from nomp import config
 from nomp.diagnostics import error
-from nomp.driver import reports
+from nomp.driver import reports, running
 from nomp.report import peaks
 from nomp.report.events import Run, read_folder
 from nomp.report.peaks import Peaks
@@ -64,7 +62,8 @@ def profiled(
     folder = _folder(options.dir)
     is_needed = True
     try:
-        status = _run(options.command, folder)
+        settings = {"NOMP_PROFILE": "1", "NOMP_PROFILE_DIR": str(folder)}
+        status = running.run(options.command, settings, "N621")
         runs = _measured(options.command[0], folder, status)
         measured = reports.Measured(runs, limits or _known(runs))
         print(f"\n{table(measured.profile, measured.peaks)}", end="", file=sys.stderr)
@@ -91,25 +90,14 @@ def _folder(asked: str | None) -> Path:
     return path
 
 
-def _run(command: Sequence[str], folder: Path) -> int:
-    """Run *command*, which measures into *folder*; the status that a shell would say.  N621 if it cannot be started."""
-    environment = os.environ | {"NOMP_PROFILE": "1", "NOMP_PROFILE_DIR": str(folder)}
-    try:
-        with subprocess.Popen(command, env=environment) as process:
-            while True:
-                try:
-                    status = process.wait()
-                    break
-                except KeyboardInterrupt:  # the program has got it as well, and ends or does not
-                    continue
-    except OSError as reason:
-        message = f"'{command[0]}' cannot be started: {reason.strerror}"
-        raise error("N621", message, help="give the program as a shell would: a path, or a name on PATH") from reason
-    return status if status >= 0 else 128 - status
-
-
 def _measured(program: str, folder: Path, status: int) -> list[Run]:
-    runs = read_folder(folder)
+    try:
+        runs, cut = read_folder(folder)
+    except ValueError as reason:
+        step = f"compile the program with the nomp that profiles it; what was measured is kept in {folder}"
+        raise error("N621", f"what '{program}' has measured cannot be read: {reason}", help=step) from reason
+    if cut:
+        print(f"nomp: {cut} of {cut + len(runs)} processes could write nothing of what they measured", file=sys.stderr)
     if not runs:
         message = f"'{program}' has measured nothing (it ended with status {status})"
         raise error("N621", message, help="it must start nomp: '#pragma nomp init(argc, argv)', or nomp_init")

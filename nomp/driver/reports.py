@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from nomp import remarks
+from nomp import region_json, remarks
 from nomp.diagnostics import Diagnostic, NompError, error
 from nomp.driver import report
 from nomp.region import Region
@@ -97,7 +97,7 @@ def _codes(runs: Sequence[Run]) -> Iterator[page.Code]:
     seen = set()
     for run in runs:
         for number, region in run.regions.items():
-            key = region.file, region.line, region.name
+            key = region_json.dumps(region)
             if key not in seen:
                 seen.add(key)
                 line, lines = region.first_line or region.line, "\n".join(region.text)

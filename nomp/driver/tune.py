@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from nomp.diagnostics import Diagnostic, error
+from nomp.driver import running
 
 _DESCRIPTION = """Run a program that nomp has compiled, and try for each kernel the choices that its scripts leave
 open (context.param), on the program's own data. A search that is interrupted goes on when it is started again."""
@@ -59,21 +59,10 @@ def run(
     if folder is not None:
         settings["NOMP_TUNING_DIR"] = str(folder)
     with tempfile.TemporaryDirectory(prefix="nomp-tune-") as seen:
-        status = _status(command, os.environ | settings | {"NOMP_TUNE_SEEN": seen})
+        status = running.run(command, settings | {"NOMP_TUNE_SEEN": seen}, "N705")
         if not any(Path(seen).iterdir()):
             print(_nothing(command[0], status, files).render(), file=sys.stderr)
     return status
-
-
-def _status(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """The exit status of *command*, as a shell would say it."""
-    try:
-        done = subprocess.run(command, env=environment, check=False)
-    except OSError as reason:
-        raise error(
-            "N705", f"'{command[0]}' cannot be run: {reason.strerror}", help="compile it first: nomp cc"
-        ) from None
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
 def _nothing(program: str, status: int, files: Sequence[str]) -> Diagnostic:

@@ -163,9 +163,19 @@ def read(path: Path) -> Run:
     return run
 
 
-def read_folder(folder: Path) -> list[Run]:
-    """The runs of all processes that wrote to *folder*, by rank."""
-    return [read(path) for path in sorted(folder.glob("*.jsonl"))]
+def read_folder(folder: Path) -> tuple[list[Run], int]:
+    """The runs of all processes that wrote to *folder*, by rank, and how many others have not written a whole line.
+
+    ValueError if a file is not of this version.
+    """
+    paths = sorted(folder.glob("*.jsonl"))
+    begun = [path for path in paths if _has_line(path)]
+    return [read(path) for path in begun], len(paths) - len(begun)
+
+
+def _has_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.readline().endswith(b"\n")
 
 
 def in_order(events: Iterable[Event]) -> list[Event]:

@@ -16,7 +16,7 @@ from string import Template
 from nomp.report.peaks import Peaks
 from nomp.report.profile import Profile, Times
 from nomp.report.roofline import point
-from nomp.report.tables import near
+from nomp.report.tables import BOUNDS, TIMES, near
 
 Cell = tuple[str, float | str]
 """What a cell shows, and what it is sorted by."""
@@ -45,39 +45,39 @@ def page(profile: Profile, peaks: Peaks | None, plot: str, codes: Iterable[Code]
     return text.substitute(title="nomp profile", about=escape(about), sections="\n".join(sections))
 
 
-_TIMES = ("calls", "total ms", "mean us", "min us", "max us")
-
-
 def _kernels(profile: Profile, peaks: Peaks | None) -> str:
-    heads = ("kernel", "source", *_TIMES, "GB/s", "GFLOP/s", "FLOP/byte", "of peak", "limit")
+    heads = ("kernel", "source", *TIMES, "GB/s", "GFLOP/s", "FLOP/byte", "of peak", "limit")
     rows = []
     for row in profile.kernels:
         found = point(row, peaks) if peaks else None
-        work, seconds = row.work, row.times.total
-        speeds = (work.footprint / seconds, work.operations / seconds) if work and seconds else (None, None)
-        intensity = work.operations / work.footprint if work and work.footprint else None
-        share = (f"{found.share:.0%}", found.share) if found else ("-", "")
+        share = (f"{row.mark}{found.share:.0%}", found.share) if found else ("-", "")
         rows.append([_word(row.name), _word(f"{os.path.basename(row.file)}:{row.line}"), *_times(row.times),
-                     *(_number(speed and speed / 1e9) for speed in speeds), _number(intensity), share,
+                     *(_billions(speed, row.mark) for speed in (row.bandwidth, row.speed)),
+                     _number(row.intensity, row.mark and "~"), share,
                      _word(found.limit if found else "-")])  # fmt: skip
-    return _table("Kernels", heads, rows)
+    legend = any(row.mark for row in profile.kernels)
+    return _table("Kernels", heads, rows) + (f"\n<p>{escape(BOUNDS)}; ~: about so much</p>" if legend else "")
 
 
 def _others(profile: Profile) -> Iterator[str]:
-    yield _table("Copies", ("array", "direction", *_TIMES, "MB", "GB/s"), [
+    yield _table("Copies", ("array", "direction", *TIMES, "MB", "GB/s"), [
         [_word(row.array), _word(row.direction), *_times(row.times), _number(row.nbytes / 1e6),
-         _number(row.nbytes / row.times.total / 1e9 if row.times.total else None)] for row in profile.copies
+         _billions(row.times.rate(row.nbytes))] for row in profile.copies
     ])  # fmt: skip
     stages = [[_word(row.stage), *_times(row.times)[:2]] for row in profile.stages]
-    yield _table("Stages of the compiler", ("stage", *_TIMES[:2]), stages)
+    yield _table("Stages of the compiler", ("stage", *TIMES[:2]), stages)
 
 
 def _word(text: str) -> Cell:
     return text, text
 
 
-def _number(value: float | None) -> Cell:
-    return ("-", "") if value is None else (f"{value:.2f}", value)
+def _number(value: float | None, mark: str = "") -> Cell:
+    return ("-", "") if value is None else (f"{mark}{value:.2f}", value)
+
+
+def _billions(value: float | None, mark: str = "") -> Cell:
+    return _number(value and value / 1e9, mark)
 
 
 def _times(times: Times) -> list[Cell]:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from nomp import region_json
 from nomp.arithmetic import Number
 from nomp.region import Region
 from nomp.report.events import Event, Run
+from nomp.work import Work
 
 Sizes = tuple[tuple[str, Number], ...]
 
@@ -35,21 +37,9 @@ class Times:
         """Seconds of one on average."""
         return self.total / self.calls if self.calls else 0.0
 
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What all calls of a kernel had to do (see `counts.Counts`): floating-point operations, and bytes."""
-
-    single: int
-    double: int
-    accessed: int
-    footprint: int
-    exact: bool
-
-    @property
-    def operations(self) -> int:
-        """All of them."""
-        return self.single + self.double
+    def rate(self, amount: int) -> float | None:
+        """*amount* a second, of all together; None if that took no time."""
+        return amount / self.total if self.total else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +51,26 @@ class KernelRow:
     line: int
     times: Times
     work: Work | None = None
+
+    @property
+    def mark(self) -> str:
+        """What stands before its numbers: ``<`` where they are upper bounds."""
+        return "<" if self.work and not self.work.exact else ""
+
+    @property
+    def bandwidth(self) -> float | None:
+        """Bytes of the footprint a second."""
+        return self.times.rate(self.work.footprint) if self.work else None
+
+    @property
+    def speed(self) -> float | None:
+        """Operations a second."""
+        return self.times.rate(self.work.operations) if self.work else None
+
+    @property
+    def intensity(self) -> float | None:
+        """Operations for each byte of the footprint."""
+        return self.work.operations / self.work.footprint if self.work and self.work.footprint else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +154,11 @@ class Summary:
 def profile(runs: Sequence[Run]) -> Profile:
     """That of all *runs* together: a kernel of several processes is one row."""
     summary = Summary(", ".join(dict.fromkeys(run.header.device for run in runs)))
-    numbers: dict[tuple[str, int, str], int] = {}
+    numbers: dict[str, int] = {}  # by text, in which all is equal that is, NaN too
     for run in runs:
         own = {}
         for number, region in run.regions.items():
-            own[number] = numbers.setdefault((region.file, region.line, region.name), len(numbers))
+            own[number] = numbers.setdefault(region_json.dumps(region), len(numbers))
             summary.region(own[number], region)
         summary.events(replace(event, region=own.get(event.region, -1)) for event in run.events)
     return summary.profile()
@@ -175,16 +185,10 @@ def _work(region: Region, found: Mapping[Sizes, Times]) -> Work | None:
     """All that was done; None if it is not known of some sizes."""
     from nomp.counts import Counter  # loopy
 
-    counter, whole = Counter(region), Work(0, 0, 0, 0, True)
+    counter, whole = Counter(region), Work()
     for sizes, times in found.items():
         counts = counter.at(dict(sizes))
         if counts is None:
             return None
-        whole = Work(
-            whole.single + times.calls * counts.single,
-            whole.double + times.calls * counts.double,
-            whole.accessed + times.calls * counts.accessed,
-            whole.footprint + times.calls * counts.footprint,
-            whole.exact and counts.exact,
-        )
+        whole += counts.times(times.calls)
     return whole

@@ -34,18 +34,18 @@ class Point:
 
 def point(row: KernelRow, peaks: Peaks) -> Point | None:
     """That of *row*, if its work and time are known."""
-    work, seconds = row.work, row.times.total
-    if work is None or not seconds or not work.footprint:
+    work, bandwidth, speed, intensity = row.work, row.bandwidth, row.speed, row.intensity
+    if work is None or bandwidth is None or speed is None or intensity is None:
         return None
     arithmetic = work.single / peaks.single + work.double / peaks.double
     memory = work.footprint / peaks.bandwidth
     return Point(
         row,
-        work.operations / work.footprint,
+        intensity,
         work.operations / work.accessed if work.accessed else 0.0,
-        work.operations / seconds,
-        work.footprint / seconds,
-        max(arithmetic, memory) / seconds,
+        speed,
+        bandwidth,
+        max(arithmetic, memory) / row.times.total,
         "memory" if memory >= arithmetic else "arithmetic",
     )
 

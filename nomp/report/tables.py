@@ -13,25 +13,26 @@ from nomp.report.peaks import Peaks
 from nomp.report.profile import KernelRow, Profile, Times
 from nomp.report.roofline import point
 
-_TIMES = ("calls", "total ms", "mean us", "min us", "max us")
+TIMES = ("calls", "total ms", "mean us", "min us", "max us")
+BOUNDS = "<: at most so much, for not all of it could be counted"
 
 
 def table(profile: Profile, peaks: Peaks | None = None) -> str:
     """*profile*, with shares of *peaks*."""
     parts = [f"profile on {profile.device}"]
     if profile.kernels:
-        heads = ("kernel", "source", *_TIMES, "GB/s", "GFLOP/s", *(("of peak",) if peaks else ()))
+        heads = ("kernel", "source", *TIMES, "GB/s", "GFLOP/s", *(("of peak",) if peaks else ()))
         parts.append(_aligned((heads, *(_kernel(row, peaks) for row in profile.kernels)), 2))
     if profile.copies:
-        heads = ("copy", "array", *_TIMES, "MB", "GB/s")
+        heads = ("copy", "array", *TIMES, "MB", "GB/s")
         rows = [(row.direction, row.array, *_numbers(row.times), f"{row.nbytes / 1e6:.2f}",
-                 _per_second(row.nbytes, row.times.total)) for row in profile.copies]  # fmt: skip
+                 _billions(row.times.rate(row.nbytes))) for row in profile.copies]  # fmt: skip
         parts.append(_aligned((heads, *rows), 2))
     if profile.stages:
         stages = [(row.stage, str(row.times.calls), f"{row.times.total * 1e3:.1f}") for row in profile.stages]
         parts.append(_aligned((("stage of the compiler", "calls", "total ms"), *stages), 1))
-    if any(row.work and not row.work.exact for row in profile.kernels):
-        parts.append("<: at most so much, for not all of it could be counted")
+    if any(row.mark for row in profile.kernels):
+        parts.append(BOUNDS)
     if peaks and any((found := point(row, peaks)) and found.share > 1 for row in profile.kernels):
         parts.append("of peak above 100%: data stayed in a cache, which is faster than the memory that was measured")
     return "\n\n".join(parts) + "\n"
@@ -39,8 +40,9 @@ def table(profile: Profile, peaks: Peaks | None = None) -> str:
 
 def _kernel(row: KernelRow, peaks: Peaks | None) -> tuple[str, ...]:
     found = point(row, peaks) if peaks else None
-    share = (f"{found.share:.0%}" if found else "-",) if peaks else ()
-    return row.name, f"{near(row.file)}:{row.line}", *_numbers(row.times), *_speed(row), *share
+    share = (f"{row.mark}{found.share:.0%}" if found else "-",) if peaks else ()
+    speeds = (_billions(speed, row.mark) for speed in (row.bandwidth, row.speed))
+    return row.name, f"{near(row.file)}:{row.line}", *_numbers(row.times), *speeds, *share
 
 
 def near(file: str) -> str:
@@ -53,18 +55,8 @@ def _numbers(times: Times) -> tuple[str, ...]:
             *(f"{seconds * 1e6:.1f}" for seconds in (times.mean, times.least, times.most)))  # fmt: skip
 
 
-def _speed(row: KernelRow) -> tuple[str, str]:
-    if row.work is None:
-        return "-", "-"
-    mark = "" if row.work.exact else "<"
-    amounts = row.work.footprint, row.work.operations
-    first, second = (mark + _per_second(amount, row.times.total) for amount in amounts)
-    return first, second
-
-
-def _per_second(amount: int, seconds: float) -> str:
-    """In billions."""
-    return f"{amount / seconds / 1e9:.2f}" if seconds else "-"
+def _billions(value: float | None, mark: str = "") -> str:
+    return "-" if value is None else f"{mark}{value / 1e9:.2f}"
 
 
 def _aligned(rows: Sequence[Sequence[str]], left: int) -> str:

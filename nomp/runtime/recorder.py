@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from nomp import clocks
+from nomp import clocks, region_json
 from nomp.arithmetic import Number
 from nomp.backend import Device, Timing
 from nomp.region import Region
@@ -32,7 +32,8 @@ class Recorder:
         self._device = device
         self._sink = sink
         self._pending: deque[tuple[Kind, str, int, int, Mapping[str, Number], Timing]] = deque()
-        self._numbers: dict[tuple[str, int, str], int] = {}
+        self._regions: dict[int, tuple[Region, int]] = {}  # by identity; they are kept, so that it stays theirs
+        self._numbers: dict[str, int] = {}
         self._stages: list[Event] = []
         device.start_timing()
         self._zero = self._passed_on = time.perf_counter()
@@ -94,11 +95,16 @@ class Recorder:
             self.pass_on(len(self._pending) // 2)
 
     def _number(self, region: Region) -> int:
-        """That of *region*; the sink is told of a new one."""
-        key = region.file, region.line, region.name
+        """That of *region* and of all that are equal to it; the sink is told of a new one."""
+        found = self._regions.get(id(region))  # each launch asks
+        return found[1] if found else self._number_of_new(region)
+
+    def _number_of_new(self, region: Region) -> int:
+        key = region_json.dumps(region)
         if key not in self._numbers:
             self._numbers[key] = len(self._numbers)
             self._sink.region(self._numbers[key], region)
+        self._regions[id(region)] = region, self._numbers[key]
         return self._numbers[key]
 
 

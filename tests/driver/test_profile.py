@@ -99,6 +99,25 @@ def test_processes_are_merged(program: Path, tmp_path: Path) -> None:
     assert [name.split(":")[0] for name in names] == ["rank 0", "rank 1"]
 
 
+def test_files_that_break_off_in_their_first_line_cost_nothing_else(program: Path) -> None:
+    command = '"$0" 4; for n in 1 2; do printf "{" > "$NOMP_PROFILE_DIR/00000-$n.jsonl"; done'
+    done = run(*NOMP, "profile", "--", "sh", "-c", command, program)
+    assert done.returncode == 0
+    assert done.stderr.startswith("nomp: 2 of 3 processes could write nothing of what they measured\n")
+    assert re.search(r"^add .* 4 ", done.stderr, re.MULTILINE)
+
+
+def test_measurements_of_another_version(program: Path, tmp_path: Path) -> None:
+    command = "$0; echo '{\"nomp\": 0}' > $NOMP_PROFILE_DIR/00000.jsonl"
+    done = run(*NOMP, "profile", "--dir", tmp_path, "--", "sh", "-c", command, program)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"nomp: error: what 'sh' has measured cannot be read: {tmp_path}/00000.jsonl holds no measurements of this "
+        "version of nomp [N621]\n"
+        f"help: compile the program with the nomp that profiles it; what was measured is kept in {tmp_path}\n"
+    )
+
+
 def test_without_the_command_the_table_comes_at_finalize(program: Path) -> None:
     done = run(program, env={**os.environ, "NOMP_PROFILE": "1"})
     assert done.stdout == "3.0 3000.0\n"

@@ -15,8 +15,10 @@ import pytest
 from nomp.report.page import Code, page
 from nomp.report.peaks import Peaks
 from nomp.report.plot import picture
-from nomp.report.profile import CopyRow, KernelRow, Profile, StageRow, Times, Work
+from nomp.report.profile import CopyRow, KernelRow, Profile, StageRow, Times
 from nomp.report.roofline import points
+from nomp.report.tables import table
+from nomp.work import Work
 
 PEAKS = Peaks("a <device>", "1.0", 80e9, 100e9, 2e12, 1e12)
 KERNELS = (
@@ -59,6 +61,18 @@ def test_the_page_needs_nothing_else_and_escapes_names() -> None:
     assert "spmv&lt;1&gt;" in text
     assert "<svg" in text and "<?xml" not in text
     assert "a remark" in text and "__kernel void gemm" in text
+
+
+def test_upper_bounds_are_marked_as_in_the_table() -> None:
+    row = KernelRow("csr", "/p/csr.c", 3, Times(1, 0.01, 0.01, 0.01), Work(0, 10**8, 10**8, 10**8, exact=False))
+    bounds = Profile("a device", (row,), (), ())
+    text = unescape(page(bounds, PEAKS, "", []))
+    shown = re.findall(r">([<~]?[\d.]+%?)</td>", text[text.index("<tbody>") : text.index("</tbody>")])
+    assert shown[-4:] == ["<10.00", "<10.00", "~1.00", "<10%"]
+    assert table(bounds, PEAKS).split("\n")[3].split()[-3:] == ["<10.00", "<10.00", "<10%"]
+    legend = "<: at most so much, for not all of it could be counted"
+    assert legend in text and legend in table(bounds, PEAKS)
+    assert "at most so much" not in made()
 
 
 def test_without_a_plot_the_page_says_why() -> None:

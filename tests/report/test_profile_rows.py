@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from reading import regions
 
-from nomp.region import Region
+from nomp.driver import reports
+from nomp.region import Const, Region
 from nomp.report import profile as profiles
 from nomp.report.events import Event, Header, Log, read, read_folder
 from nomp.report.profile import Summary, Times
@@ -101,6 +102,16 @@ def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path, two: list[Re
     assert read(path).events == list(EVENTS[:2])
 
 
+def test_files_that_break_off_in_their_first_line_are_counted(tmp_path: Path, two: list[Region]) -> None:
+    for rank in range(4):
+        log(tmp_path / f"{rank}.jsonl", two, replace(HEADER, rank=rank))
+    whole = (tmp_path / "1.jsonl").read_text().partition("\n")[0]
+    for rank, text in enumerate(("", whole[:-5], whole)):
+        (tmp_path / f"{rank}.jsonl").write_text(text)
+    runs, cut = read_folder(tmp_path)
+    assert ([run.header.rank for run in runs], cut) == ([3], 3)
+
+
 def test_a_full_disk_is_told_once_and_the_program_goes_on(tmp_path: Path) -> None:
     told: list[str | None] = []
     made = Log(tmp_path / "x.jsonl", HEADER, lambda reason: told.append(reason.strerror))
@@ -114,10 +125,24 @@ def test_a_full_disk_is_told_once_and_the_program_goes_on(tmp_path: Path) -> Non
 def test_processes_are_added_up_by_kernel(tmp_path: Path, two: list[Region]) -> None:
     for rank in (1, 0):
         log(tmp_path / f"{rank}.jsonl", two[::-1] if rank else two, replace(HEADER, rank=rank))
-    runs = read_folder(tmp_path)
-    assert [run.header.rank for run in runs] == [0, 1]
+    runs, cut = read_folder(tmp_path)
+    assert ([run.header.rank for run in runs], cut) == ([0, 1], 0)
     calls = {row.name: row.times.calls for row in profiles.profile(runs).kernels}
     assert calls == {"scale": 3, "rows": 3}  # the second process counts its regions the other way round
+
+
+def test_kernels_that_stand_at_one_place_are_told_apart(tmp_path: Path, two: list[Region]) -> None:
+    """Those that types, or values that are not even equal to themselves, make of one loop."""
+    first = two[0]
+    single = replace(first, params=tuple(replace(p, dtype="float32") if p.shape else p for p in first.params))
+    loop, nan = first.body[0], Const(float("nan"), "float64")
+    unequal = replace(first, body=(replace(loop, body=(replace(loop.body[0], value=nan),)),))
+    three = [first, single, unequal]
+    for rank in range(3):
+        log(tmp_path / f"{rank}.jsonl", three[rank:] + three[:rank], replace(HEADER, rank=rank))
+    runs, _ = read_folder(tmp_path)
+    assert [row.times.calls for row in profiles.profile(runs).kernels] == [3, 3, 3]  # 2 of one rank, 1 of another
+    assert len(list(reports._codes(runs))) == 3
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

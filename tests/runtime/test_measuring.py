@@ -62,6 +62,24 @@ def test_a_block_is_measured(run: object) -> None:
     assert measured.to_json()["kernels"]
 
 
+@nomp.jit
+def _add_twice(n: int, a: np.ndarray, b: np.ndarray) -> None:
+    #pragma nomp for
+    for i in range(n):
+        a[i] += b[i] + b[i]
+
+
+def test_one_loop_with_arrays_of_two_types_is_two_kernels(run: object) -> None:
+    with nomp.profile() as measured:
+        for dtype in (np.float32, np.float64):
+            a, b = np.zeros(1000, dtype), np.ones(1000, dtype)
+            _add_twice(1000, a, b)
+            assert np.all(a == 2)
+    work = [row.work for row in measured.kernels if row.name != "add"]
+    assert {(found.single, found.double, found.footprint, found.exact) for found in work if found} == {
+        (2000, 0, 12000, True), (0, 2000, 24000, True)}  # fmt: skip
+
+
 def test_an_exception_ends_the_measurement(run: object) -> None:
     assert callable(run)
     with pytest.raises(ZeroDivisionError), nomp.profile() as measured:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,18 @@ def test_many_operations_are_passed_on_half_by_half(monkeypatch: pytest.MonkeyPa
     assert [len(batch) for batch in heard.batches] == [recorder.MOST_PENDING // 2]
     made.stop()
     assert sum(len(batch) for batch in heard.batches) == recorder.MOST_PENDING
+
+
+def test_regions_are_told_apart_by_all_that_they_are() -> None:
+    heard = Heard()
+    made = Recorder(FakeDevice(bytearray()), heard)
+    dtypes = ("float32", "float64", "float32")
+    for dtype in dtypes:
+        n, a = region().params
+        made.run(replace(region(), params=(n, replace(a, dtype=dtype))), {}, lambda: None)  # an object of its own
+    made.stop()
+    assert [found.params[1].dtype for found in heard.regions.values()] == ["float32", "float64"]
+    assert [event.region for batch in heard.batches for event in batch] == [0, 1, 0]
 
 
 def test_a_crash_loses_little(monkeypatch: pytest.MonkeyPatch) -> None:
