@@ -92,6 +92,11 @@ def subfolder(settings: Settings, name: str) -> Path | None:
     return found / name if found else None
 
 
+def tuning_folder(settings: Settings) -> Path | None:
+    """Where what `nomp tune` measures is: ``tuning-dir``, else ``tuned`` in the user's cache."""
+    return settings.tuning_dir if settings.tuning_dir is not None else subfolder(settings, "tuned")
+
+
 def write_whole(path: Path, text: str) -> None:
     """Put *text* into *path* at once, for whoever reads it meanwhile.  Raises OSError, and leaves nothing then.
 

@@ -345,12 +345,11 @@ def _tell(text: str) -> None:
 
 def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
     """What chooses where scripts leave a choice, if something has been, or is to be, measured."""
-    from nomp.tune.database import Database, folder
-
-    where = folder(settings)
+    where = cache.tuning_folder(settings)
     if where is None or not (settings.tune != "off" or where.is_dir()):
         return None
     from nomp.runtime.tuning import Tuning
+    from nomp.tune.database import Database
 
     return Tuning(settings, device, Database(where, lambda problem: show([problem], settings)))
 

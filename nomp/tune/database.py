@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.backend import DeviceInfo
-from nomp.cache import subfolder, write_whole
-from nomp.config import Settings
+from nomp.cache import write_whole
 from nomp.diagnostics import Diagnostic
 from nomp.loops import trip_count
-from nomp.region import For, Place, Region
-from nomp.region_json import VERSION, encode
+from nomp.region import For, Region
+from nomp.region_json import VERSION
+from nomp.source_json import located
 from nomp.walks import walk
 
 FORMAT = 1
@@ -68,7 +68,7 @@ class Result:
 
 def digest(region: Region, script: str) -> str:
     """What tells *region*, wherever it stands, from others; *script* is the annotation script."""
-    plain = _placeless(encode(replace(region, file="", line=0, first_line=0, text=())))
+    plain, _ = located(region, ())
     return sha256(json.dumps([VERSION, plain, script]).encode()).hexdigest()[:16]
 
 
@@ -88,18 +88,6 @@ def size_class(region: Region, scalars: Mapping[str, Number]) -> str:
 
 def _power(count: int) -> int:
     return 1 << (count.bit_length() - 1) if count > 0 else 0
-
-
-def _placeless(data: Any) -> Any:
-    """*data* (of `encode`) without the places of the program's text."""
-    if isinstance(data, dict):
-        return None if data["@"] == Place.__name__ else {"@": data["@"], "a": _placeless(data["a"])}
-    return [_placeless(item) for item in data] if isinstance(data, list) else data
-
-
-def folder(settings: Settings) -> Path | None:
-    """Where the files are: ``tuning-dir``, else ``tuned`` in the user's cache; None where there is no home."""
-    return settings.tuning_dir if settings.tuning_dir is not None else subfolder(settings, "tuned")
 
 
 @dataclass(slots=True)

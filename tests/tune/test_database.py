@@ -10,9 +10,10 @@ import pytest
 import reading
 from kernels import gpu
 
+from nomp.cache import tuning_folder
 from nomp.config import Settings
 from nomp.diagnostics import Diagnostic
-from nomp.tune.database import Database, Key, Result, Trial, described, digest, folder, size_class
+from nomp.tune.database import Database, Key, Result, Trial, described, digest, size_class
 
 LOOP = """void f(int n, int m, const int *start, double *a) {
 #pragma nomp for name("k") jit(m)
@@ -97,6 +98,6 @@ def test_files_that_cannot_be_read_are_left_alone(
 
 def test_where_the_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert folder(Settings()) == tmp_path / "nomp" / "tuned"
-    assert folder(Settings(cache_dir=tmp_path)) == tmp_path / "tuned"
-    assert folder(Settings(cache_dir=tmp_path, tuning_dir=tmp_path / "here")) == tmp_path / "here"
+    assert tuning_folder(Settings()) == tmp_path / "nomp" / "tuned"
+    assert tuning_folder(Settings(cache_dir=tmp_path)) == tmp_path / "tuned"
+    assert tuning_folder(Settings(cache_dir=tmp_path, tuning_dir=tmp_path / "here")) == tmp_path / "here"
