@@ -11,8 +11,8 @@ static void report(int iteration, scalar rr) { printf("%9d  %.12e\n", iteration,
 void conjugate_gradients(struct mesh *mesh, scalar *u, scalar *r, int iterations) {
   const int n = mesh->nlocal;
   scalar *p = new_scalars(n), *w = new_scalars(n); /* search direction, A p */
-#pragma nomp update(to : u[0, n], r[0, n], p[0, n])
-#pragma nomp update(alloc : w[0, n])
+#pragma nomp update(to : u[0, n], r[0, n])
+#pragma nomp update(alloc : p[0, n], w[0, n]) // zeros, as on the host
   scalar rr = weighted_dot(n, r, r, mesh->weight), beta = 0;
   const scalar rounding_level = 1e-32 * rr;
   printf("iteration  residual\n");

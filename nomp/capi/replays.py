@@ -6,6 +6,7 @@ or the session has them forgotten.
 
 from __future__ import annotations
 
+import ctypes
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -51,6 +52,7 @@ class Replays:
         scalars = [(at, len(value), array("char[]", value)) for at, value in replay.scalars.items()]
         data = [array("char[]", action.data) if action.data else self._ffi.NULL for action in replay.actions]
         made.pointers, made.scalars, made.actions = len(replay.pointers), len(scalars), len(data)
+        made.repeats = self._ffi.cast("long *", ctypes.addressof(replay.repeats))
         made.pointer = array("struct nomp_pointer[]", list(replay.pointers.items()))
         made.scalar = array("struct nomp_scalar[]", scalars)
         made.action = array("struct nomp_action[]", list(map(self._action, replay.actions, data)))

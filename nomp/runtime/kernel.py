@@ -3,11 +3,11 @@
 In: a `Region` and one host address for each of its parameters.  Out: enqueued kernels, and, once they are done, the
 cells and counters that the host reads afterwards.  `runtime.session` keeps one `Kernel` for each region.
 
-What a launch needs follows from the scalars' bytes, the array pointers and their map entries.  Where these have been
+What a launch needs follows from the scalars' bytes, the array pointers and where these are mapped.  Where that has been
 the same not long ago the plan of that launch is used again, so that a repeated launch, also one of a program that swaps
 two arrays, only reads the scalars and enqueues.  Scalars that only the values of elements depend on (time, a factor)
-may differ: they are put into the plan.  A launch that is repeated once more is left to C where that can do it
-(`replay`).
+and the buffers of arrays that have been mapped anew may differ: they are put into the plan.  A launch that is repeated
+once more is left to C where that can do it (`replay`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from nomp.runtime import aliasing, arguments, between, bounds, ranges
 from nomp.runtime.cells import Cell
 from nomp.runtime.failure import driver_error, driver_errors
 from nomp.runtime.memory import AddressMap, Entry
-from nomp.runtime.plan import Plan
-from nomp.runtime.program import Program, Ready
+from nomp.runtime.plan import Plan, Situation
+from nomp.runtime.program import Program, Ready, rebound
 from nomp.runtime.replay import Replay, replay
 from nomp.runtime.scalars import Scalars
 from nomp.runtime.tables import Table
@@ -77,11 +77,6 @@ class Context:
 MAX_PLANS = 16
 """How many plans a kernel keeps; the oldest goes."""
 
-Entries = tuple[Entry | None, ...]
-
-Situation = tuple[bytes, tuple[int, ...], Entries, Entries]
-"""The deciding scalars' bytes, the array pointers, and the map entries that are found and that end there."""
-
 
 class Kernel:
     """A region, its compiled variants, and the plans of its last launches."""
@@ -107,7 +102,7 @@ class Kernel:
         trips = [trip_count(stmt) for stmt in region.body if isinstance(stmt, For)]
         known = len(trips) == len(region.body) and all(is_launch_expr(count, region.scalars) for count in trips)
         self._trips = trips if known else None
-        self._plans: dict[Situation, Plan] = {}
+        self._plans: dict[tuple[Any, ...], Plan] = {}
 
     def run(self, context: Context, addresses: Sequence[int]) -> Replay | None:
         """Launch with one host address for each parameter.  Out: how to repeat that, if it begins to be repeated.
@@ -156,17 +151,27 @@ class Kernel:
     def _plan(self, context: Context, addresses: Sequence[int]) -> Plan:
         arguments.check(self.region, self._required, addresses, self.span)
         decide, loose = self._scalars.read(addresses)
-        situation = _situation(context.memory, decide, tuple([addresses[i] for i, _ in self._arrays]))
-        plan = self._plans.get(situation) or self._planned(context, situation, loose)
+        situation = Situation.of(context.memory, decide, tuple([addresses[i] for i, _ in self._arrays]))
+        plan = self._plans.get(situation.key) or self._planned(context, situation, loose)
+        if plan.entries != situation.entries and not situation.has_neighbours:
+            self._remap(context, plan, situation)
         if plan.loose != loose and plan.program:
             if plan.program.can_rebind:
-                scalars = self._scalars.values(decide, loose)
-                plan.launches, plan.loose = plan.program.rebound(plan.launches, scalars), loose
+                new = plan.program.loose(self._scalars.values(decide, loose))
+                plan.launches, plan.loose = rebound(plan.launches, new), loose
             else:
                 plan = self._planned(context, situation, loose)
         if self._singles_matter and plan.launches and plan.apart != addresses:
             self._check_singles(plan, addresses)
         return plan
+
+    def _remap(self, context: Context, plan: Plan, situation: Situation) -> None:
+        """Have *plan* use the buffers of the *situation*'s entries, which are where those of *plan* were."""
+        new: dict[tuple[str, str], Any] = {}
+        for (_, param), pointer, entry in zip(self._arrays, situation.pointers, situation.entries, strict=True):
+            if entry is not None:
+                new["buffer", param.name] = arguments.located(self.region, param, pointer, entry, context.device)[0]
+        plan.launches, plan.entries = rebound(plan.launches, new), situation.entries
 
     def planned_anew(self, context: Context, addresses: Sequence[int]) -> Plan:
         """The plan of a launch, where what decides on plans has changed."""
@@ -202,7 +207,7 @@ class Kernel:
             with driver_errors(self._launching, self.span):
                 arrays = list(map(between.Pointer, params, pointers, entries, before))
                 if between.share(self.region, scalars, arrays, context.memory):
-                    situation = decide, pointers, entries, before = _situation(context.memory, decide, pointers)
+                    situation = decide, pointers, entries, before = Situation.of(context.memory, decide, pointers)
                     arrays = list(map(between.Pointer, params, pointers, entries, before))
                 entries, by_data = between.settled(self.region, scalars, arrays, context.device)
         plan = self._prepare(context, scalars, pointers, entries)
@@ -212,7 +217,7 @@ class Kernel:
     def _remember(self, situation: Situation, plan: Plan) -> Plan:
         if len(self._plans) >= MAX_PLANS:
             del self._plans[next(iter(self._plans))]
-        self._plans[situation] = plan
+        self._plans[situation.key] = plan
         return plan
 
     def _launch(self, context: Context, plan: Plan, addresses: Sequence[int]) -> None:
@@ -373,10 +378,6 @@ class Kernel:
             step = f"copy '{one}' to a variable of its own before the loop, or give the kernel memory that is apart"
             raise error("N402", message, self.region.span(both[0].place), help=step)
         plan.apart[:] = addresses
-
-
-def _situation(memory: AddressMap, decide: bytes, pointers: tuple[int, ...]) -> Situation:
-    return decide, pointers, tuple(map(memory.find, pointers)), tuple(map(memory.ending, pointers))
 
 
 def _watch(region: Region, source: DeviceSource) -> Watch | None:

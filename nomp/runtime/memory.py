@@ -48,6 +48,11 @@ class Entry:
     bases: dict[int, int] = field(default_factory=dict)
     origin: int | None = None
 
+    @property
+    def place(self) -> tuple[int, int, int]:
+        """Where it is on the host, and what its buffer begins with: all that others see of it but the buffer."""
+        return self.start, self.end, self.offset(0)
+
     def offset(self, address: int) -> int:
         """Which byte of the buffer is the host's byte *address*."""
         return address - (self.start if self.origin is None else self.origin)

@@ -1,18 +1,50 @@
-"""What a launch consists of, found once: kept by `runtime.kernel` for others like it, read by `runtime.replay`.
+"""What a launch consists of, found once for a situation: kept by `runtime.kernel` for others like it, read by
+`runtime.replay`.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from nomp.arithmetic import Number
 from nomp.runtime import aliasing
-from nomp.runtime.memory import Entry
+from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.program import Program, Ready
 
-ONCE_MORE = 32
-"""Runs after which a plan is left to C again that has come back to Python: they take as long as to make a replay."""
+WORTH = 4
+"""Runs that take Python about as long as to make a replay."""
+
+Entries = tuple[Entry | None, ...]
+
+
+class Situation(NamedTuple):
+    """The bytes of the scalars that decide, the array pointers, the map entries that are found there, and those that
+    end there."""
+
+    decide: bytes
+    pointers: tuple[int, ...]
+    entries: Entries
+    before: Entries
+
+    @classmethod
+    def of(cls, memory: AddressMap, decide: bytes, pointers: tuple[int, ...]) -> Situation:
+        """That of a launch now."""
+        return cls(decide, pointers, tuple(map(memory.find, pointers)), tuple(map(memory.ending, pointers)))
+
+    @property
+    def has_neighbours(self) -> bool:
+        """Whether a pointer may mean what ends there; such entries share buffers."""
+        return any(self.before)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for situations for which one plan will do, with the buffers of each."""
+        if self.has_neighbours:
+            return self
+        return self.decide, self.pointers, tuple([entry and entry.place for entry in self.entries])
 
 
 @dataclass(slots=True)
@@ -24,10 +56,10 @@ class Plan:
     *sizes* are the values of the scalars that decide, once they have been asked for.  *used* is what the launches use
     of arrays, *apart* the last addresses for which no single variable was found to overlap with anything.  *launches*
     of *program* have the loose scalars' bytes *loose*.  *runs* counts those while the map has its *version*; *enough*
-    of them, and it is left to C.
+    of them, and it is left to C, which adds to *repeats*.
     """
 
-    entries: tuple[Entry | None, ...]
+    entries: Entries
     launches: tuple[Ready, ...] = ()
     program: Program | None = None
     loose: bytes = b""
@@ -40,6 +72,7 @@ class Plan:
     runs: int = 0
     version: int = 0
     enough: int = 2
+    repeats: ctypes.c_long | None = None
 
     def enqueue(self) -> None:
         """Launch."""
@@ -47,8 +80,13 @@ class Plan:
             launch.enqueue()
 
     def is_repeated(self, version: int) -> bool:
-        """Count this run, while the map has *version*; whether there have been enough now."""
-        self.runs, self.version = self.runs + 1 if version == self.version else 1, version
-        if again := self.runs == self.enough:
-            self.enough = ONCE_MORE
-        return again
+        """Count this run, while the map has *version*; whether there have been enough now.
+
+        After a change of the map that is at once if it was worth it after the last one, and else after more runs.
+        """
+        if version != self.version:
+            self.runs, self.version = 0, version
+            if self.repeats is not None:
+                self.enough = 1 if self.repeats.value >= WORTH else WORTH
+        self.runs += 1
+        return self.runs == self.enough

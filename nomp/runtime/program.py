@@ -84,14 +84,12 @@ class Program:
         pairs = zip(self._source.launches, grids, strict=True)
         return tuple(self._ready(launch, grid, values, arguments) for launch, grid in pairs if min(grid) > 0)
 
-    def rebound(self, launches: tuple[Ready, ...], scalars: Mapping[str, Number]) -> tuple[Ready, ...]:
-        """*launches*, bound before, for *scalars* that differ from those of then in the loose ones only.
+    def loose(self, scalars: Mapping[str, Number]) -> dict[Key, Any]:
+        """The arguments that follow from *scalars* that are loose.
 
         Only if `can_rebind`: the grid and what is to be checked of the schedule do not depend on these.
         """
-        new: dict[Key, Any] = {("value", v.name): _evaluate(v, scalars, {}) for v in self.loose_values}
-        return tuple(replace(ready, arguments=tuple(map(new.get, map(_key, ready.launch.arguments), ready.arguments)))
-                     for ready in launches)  # fmt: skip
+        return {("value", value.name): _evaluate(value, scalars, {}) for value in self.loose_values}
 
     def _ready(
         self, launch: Launch, grid: tuple[int, ...], values: Mapping[str, Number], arguments: Mapping[Key, Any]
@@ -115,6 +113,12 @@ class Program:
             for _, buffer in sizes:
                 self._device.free(buffer)
         self._scratch.clear()
+
+
+def rebound(launches: tuple[Ready, ...], new: Mapping[Key, Any]) -> tuple[Ready, ...]:
+    """*launches* with *new* ones among their arguments."""
+    return tuple(replace(ready, arguments=tuple(map(new.get, map(_key, ready.launch.arguments), ready.arguments)))
+                 for ready in launches)  # fmt: skip
 
 
 def compiled(device: Device, source: DeviceSource, cache: Cache, span: Span) -> Mapping[str, backend.Kernel]:

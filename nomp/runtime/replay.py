@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence, Set
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from nomp.affine import preserves_value
@@ -55,12 +55,13 @@ class Action:
 @dataclass(frozen=True, slots=True)
 class Replay:
     """*actions*, where certain arguments of the launch are these *pointers*, and others point to the bytes of *scalars*
-    (both by position).  *kept* must live as long as it may be used."""
+    (both by position).  *kept* must live as long as it may be used.  *repeats* counts how often it has been."""
 
     pointers: dict[int, int]
     scalars: dict[int, bytes]
     actions: tuple[Action, ...]
     kept: tuple[Any, ...]
+    repeats: ctypes.c_long = field(default_factory=ctypes.c_long)
 
 
 class Replays(Protocol):
@@ -108,7 +109,9 @@ def replay(
     stores = [Action("store", position=position, size=len(value), data=value) for position, value in plan.counters]
     pointers = {position: addresses[position] for position in fixed | {cell.position for cell in cells}}
     same = {s.position: ctypes.string_at(addresses[s.position], s.size) for s in scalars if s.name not in free}
-    return Replay(pointers, same, (*before, *launches, *after, *stores), (plan, native, *kept))
+    made = Replay(pointers, same, (*before, *launches, *after, *stores), (plan, native, *kept))
+    plan.repeats = made.repeats
+    return made
 
 
 def _settings(ready: Ready, bound: Bound, values: Sequence[Any], free: dict[str, Scalar]) -> list[Action] | None:

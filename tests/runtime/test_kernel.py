@@ -127,6 +127,23 @@ def test_a_new_map_is_noticed() -> None:
         kernel.run(bench.context, [address(n), address(a)])
 
 
+def test_a_map_at_the_same_place_makes_no_new_plan() -> None:
+    a, factor, n = np.arange(8.0), ctypes.c_double(0.5), ctypes.c_int(1)
+    made = source(Argument("buffer", "a"), Argument("value", "factor"),
+                  values=(Value("factor", "float64", Var("factor", "float64")),))  # fmt: skip
+    body = (Assign(Load("a", (Var("i", "int32"),), "float64"), Var("factor", "float64")),)
+    bench, kernel = Bench(made), Kernel(region(SCALAR_N, ARRAY_A, Param("factor", "float64"), body=body))
+    for value, (start, end), plans in ((0.5, (0, 4), 1), (1.5, (0, 4), 1), (1.5, (0, 8), 2), (2.5, (0, 4), 2)):
+        a += 10
+        factor.value = value
+        bench.memory.update(address(a), start, end, 8, TO)
+        kernel.run(bench.context, [address(n), address(a), address(factor)])
+        *_, buffer, given = bench.launched[-1]
+        assert (floats(buffer), given) == (list(a[start:end]), value)
+        assert len(kernel._plans) == plans
+        bench.memory.update(address(a), start, end, 8, FREE)
+
+
 def test_another_pointer_is_noticed() -> None:
     a, b = np.arange(4.0), np.arange(4.0) + 10
     bench, n, kernel = Bench(source(Argument("buffer", "a"))), ctypes.c_int(1), Kernel(region(SCALAR_N, ARRAY_A))

@@ -14,8 +14,8 @@ from nomp.backend import Bound
 from nomp.device_source import Argument, Value
 from nomp.region import Assign, Binary, Cast, Const, Expr, Load, Param, Region, Var
 from nomp.runtime.kernel import Kernel
-from nomp.runtime.memory import ALLOC, TO
-from nomp.runtime.plan import ONCE_MORE
+from nomp.runtime.memory import ALLOC, FREE, TO
+from nomp.runtime.plan import WORTH
 from nomp.runtime.replay import Action, Replay
 
 FACTOR = Var("factor", "float64")
@@ -75,7 +75,23 @@ def test_launches_are_kept_again_after_a_change_of_the_map() -> None:
     assert kept(3) == [False, True, False]
     for place in range(2):  # not for a few: what it takes has to be worth it
         bench.memory.update(address(more), 2 * place, 2 * place + 1, 8, ALLOC)
-        assert kept(ONCE_MORE + 1) == [False] * (ONCE_MORE - 1) + [True, False]
+        assert kept(WORTH + 1) == [False] * (WORTH - 1) + [True, False]
+
+
+def test_launches_that_c_has_repeated_often_are_kept_at_once_after_a_change_of_the_map() -> None:
+    a, n = np.arange(4.0), ctypes.c_int(4)
+    bench = Bench(source(Argument("buffer", "a"), values=()))
+    bench.device.native = FakeNative  # type: ignore[assignment,method-assign]
+    kernel = Kernel(region(SCALAR_N, ARRAY_A))
+    made: Replay | None = None
+    for repeats, expected in ((0, [False, True]), (WORTH, [True, False]), (3, [False] * 2)):
+        if made:
+            made.repeats.value = repeats
+        bench.memory.update(address(a), 0, 4, 8, TO)
+        found = [kernel.run(bench.context, [address(n), address(a)]) for _ in range(2)]
+        assert [replay is not None for replay in found] == expected
+        made = next(filter(None, found), None)
+        bench.memory.update(address(a), 0, 4, 8, FREE)
 
 
 def test_cells_are_filled_before_and_read_after() -> None:

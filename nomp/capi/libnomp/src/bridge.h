@@ -84,6 +84,7 @@ struct nomp_action {
 struct nomp_replay {
   struct nomp_replay *next;
   int pointers, scalars, actions;
+  long *repeats;
   const struct nomp_pointer *pointer;
   const struct nomp_scalar *scalar;
   const struct nomp_action *action;

@@ -181,6 +181,7 @@ int nomp_replay(int id, const uintptr_t *addresses) {
   while (replay && !holds(replay, addresses)) replay = replay->next;
   if (replay) {
     int status = act_all(replay, addresses, &begun);
+    *replay->repeats += !status;
     result = !status ? 1 : begun ? (status < 0 ? status : -status) : 0;
     if (status) forget();
   }
