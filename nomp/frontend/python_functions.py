@@ -33,12 +33,12 @@ def own(
     given = _bound(ctx, node, function, definition, number_of)
     kinds = tuple(_kind(ctx, node, name, value) for name, value in given.items())
     constants = tuple(value.constant for value in given.values())
-    key = (function.__code__, function.__defaults__, kinds, repr(constants))
+    key = (function, kinds, repr(constants))
     if key not in ctx.shared.functions:
-        if function.__code__ in ctx.shared.calling:
+        if function in ctx.shared.calling:
             message = f"a kernel cannot call '{function.__name__}', which calls itself"
             raise ctx.refusal("N208", node, message, "write it as a loop")
-        ctx.shared.calling.append(function.__code__)
+        ctx.shared.calling.append(function)
         try:
             known = {name: value for name, value in given.items() if value.constant is not None}
             _define(ctx, function, (text, definition), dict(zip(given, kinds, strict=True)), known, key)
