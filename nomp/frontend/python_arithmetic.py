@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from nomp.affine import preserves_value
 from nomp.arithmetic import bits, cast, is_float, is_signed
 from nomp.frontend.python_context import Context
 from nomp.frontend.python_helpers import helper, modular, wide_type
+from nomp.frontend.python_integers import is_fixed, lowest
 from nomp.frontend.python_types import (
     OWN,
     NoType,
@@ -36,12 +36,10 @@ from nomp.frontend.python_types import (
 from nomp.region import (
     Binary,
     Call,
-    Cast,
     Const,
     Expr,
     Select,
     Unary,
-    Var,
 )
 from nomp.walks import walk_expr
 
@@ -76,7 +74,7 @@ def binary(ctx: Context, ufunc: np.ufunc, left: Value, right: Value) -> Value:
         raise NoType(f"the type of this depends on the data: {shown(left.kinds)} with {shown(right.kinds)}")
     (types,) = operands
     converted = as_type(left, types[0]), as_type(right, types[1])
-    return Value(_compute(ctx, name, types[0], *converted, own=kinds <= OWN.keys()), kinds)
+    return Value(_compute(ctx, name, types[0], *converted), kinds)
 
 
 _COMPARED = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
@@ -100,15 +98,16 @@ def _fold(name: str, left: Any, right: Any) -> Value:
     return number(folded)
 
 
-def _compute(ctx: Context, name: str, dtype: str, left: Expr, right: Expr, *, own: bool) -> Expr:
-    """The operation *name* in *dtype*; *own*: on Python's own numbers."""
+def _compute(ctx: Context, name: str, dtype: str, left: Expr, right: Expr) -> Expr:
+    """The operation *name* in *dtype*."""
     if name in _COMPARED:
         return Binary(_SYMBOLS[name], left, right, "int32")
     if dtype == "bool":
         return _logical(name, left, right)
     if name in ("add", "subtract", "multiply"):
-        if is_float(dtype) or own or (is_signed(dtype) and bits(dtype) >= 32 and _is_fixed(ctx, left, right)):
-            return Binary(_SYMBOLS[name], left, right, dtype)
+        plain = Binary(_SYMBOLS[name], left, right, dtype)
+        if is_float(dtype) or (is_signed(dtype) and bits(dtype) >= 32 and is_fixed(ctx, plain)):
+            return plain
         return modular(_SYMBOLS[name], left, right, dtype)
     if name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
         wide = wide_type(dtype)
@@ -116,18 +115,6 @@ def _compute(ctx: Context, name: str, dtype: str, left: Expr, right: Expr, *, ow
     if name == "divide":
         return Binary("/", left, right, dtype)
     return _SPECIAL[name](ctx, dtype, left, right)
-
-
-def _is_fixed(ctx: Context, *exprs: Expr) -> bool:
-    """Whether *exprs* are computed from counters and what does not change in the loop.
-
-    These stay ordinary integers, which subscripts and bounds need: no program lets them overflow.
-    """
-    fixed = {param.name for param in ctx.params.values()} | {counter.name for counter in ctx.counters.values()}
-    return all(
-        isinstance(node, Const | Binary | Unary | Cast) or (isinstance(node, Var) and node.name in fixed)
-        for expr in exprs for node in walk_expr(expr)
-    )  # fmt: skip
 
 
 def _logical(name: str, left: Expr, right: Expr) -> Expr:
@@ -163,46 +150,28 @@ def _as_compared(given: Value) -> Expr:
 # ------------------------------------------------------------------------------------------------ division, remainder
 
 
-def is_positive(expr: Expr) -> bool:
-    """Whether *expr* is a constant above zero."""
-    return isinstance(expr, Const) and expr.value > 0
-
-
-def lowest(ctx: Context, expr: Expr) -> int | None:
-    """A number that the integer *expr* is never below, None where none is known."""
-    match expr:
-        case Const(value=int(constant)):
-            return constant
-        case Var(name=name):
-            return ctx.lowest.get(name)
-        case Cast(operand=operand, dtype=dtype) if preserves_value(operand.dtype, dtype):
-            return lowest(ctx, operand)
-        case Binary(op="+", left=left, right=right):
-            low, other = lowest(ctx, left), lowest(ctx, right)
-            return None if low is None or other is None else low + other
-        case Binary(op="-", left=left, right=Const(value=int(constant))):
-            low = lowest(ctx, left)
-            return None if low is None else low - constant
-        case Binary(op="*" | "/" | "%", left=left, right=right):
-            low, other = lowest(ctx, left), lowest(ctx, right)
-            return 0 if low is not None and other is not None and min(low, other) >= 0 else None
-        case Call(function=function, args=(_, Const(value=int(constant)))) if function.startswith("floormod"):
-            return 0 if constant > 0 else None
-    return 0 if not is_float(expr.dtype) and not is_signed(expr.dtype) else None
+def _is_plain(ctx: Context, dtype: str, left: Expr, right: Expr) -> bool:
+    """Whether C divides *left* by *right* as Python does: neither is below zero."""
+    if is_float(dtype) or not (isinstance(right, Const) and right.value > 0):
+        return False
+    low = lowest(ctx, left)
+    return low is not None and low >= 0
 
 
 def _floor_divide(ctx: Context, dtype: str, left: Expr, right: Expr) -> Expr:
-    if not is_float(dtype) and is_positive(right) and (lowest(ctx, left) or 0) >= 0 and lowest(ctx, left) is not None:
-        wide = wide_type(dtype)
-        return cast(Binary("/", cast(left, wide), cast(right, wide), wide), dtype)
-    return helper(ctx, "floordiv", dtype, left, right)
+    return _divided(ctx, "/", "floordiv", dtype, left, right)
 
 
 def _remainder(ctx: Context, dtype: str, left: Expr, right: Expr) -> Expr:
-    if not is_float(dtype) and is_positive(right) and (lowest(ctx, left) or 0) >= 0 and lowest(ctx, left) is not None:
+    return _divided(ctx, "%", "floormod", dtype, left, right)
+
+
+def _divided(ctx: Context, op: str, name: str, dtype: str, left: Expr, right: Expr) -> Expr:
+    """``left op right``, by the helper *name* where C's operator gives something else."""
+    if _is_plain(ctx, dtype, left, right):
         wide = wide_type(dtype)
-        return cast(Binary("%", cast(left, wide), cast(right, wide), wide), dtype)
-    return helper(ctx, "floormod", dtype, left, right)
+        return cast(Binary(op, cast(left, wide), cast(right, wide), wide), dtype)
+    return helper(ctx, name, dtype, left, right)
 
 
 # --------------------------------------------------------------------------------------------------- powers, shifts

@@ -186,10 +186,13 @@ class Shared:
 
 
 class Context:
-    """See the module; *variables* has the names that the code assigns."""
+    """See the module; *variables* has the names that the code assigns; *is_function*: that of a called function."""
 
-    def __init__(self, file: str, given: dict[str, Given], variables: set[str], shared: Shared) -> None:
+    def __init__(
+        self, file: str, given: dict[str, Given], variables: set[str], shared: Shared, *, is_function: bool = False
+    ) -> None:
         self.file = file
+        self.is_function = is_function
         self.given = given
         self.shared = shared
         self.kinds = {name: Kinds() for name in sorted(variables)}
@@ -205,6 +208,7 @@ class Context:
         self.device_names: dict[str, str] = {}
         self.counters: dict[str, Var] = {}
         self.lowest: dict[str, int] = {}  # counters that are known not to be less
+        self.widths: dict[str, int] = {}  # how many bits they have at most
         self.subscripts: list[Subscript] = []
         self.count = 0
         self.told: set[str] = set()  # the variables whose types have been refused

@@ -30,6 +30,7 @@ from nomp.frontend.python_context import (
     Unset,
     Unusable,
 )
+from nomp.frontend.python_integers import lowest
 from nomp.frontend.python_types import OWN, NoType, Value, as_type, constant_of, is_integer, number, shown, value
 from nomp.region import Binary, Const, Expr, Load, Param, Select
 
@@ -293,7 +294,7 @@ def _position(ctx: Context, node: ast.expr, array: Array, axis: int) -> Expr:
         index = Const(constant, "int64")
         return index if constant >= 0 else Binary("+", extent, index, "int64")
     expr = as_type(given, "int64") if given.expr.dtype == "uint64" else given.expr
-    low = arithmetic.lowest(ctx, expr)
+    low = lowest(ctx, expr)
     if (low is not None and low >= 0) or not is_signed(expr.dtype):
         return expr
     return _signed(ctx, cast(expr, "int64"), extent)

@@ -112,7 +112,7 @@ def _define(
     given: dict[str, Given] = {name: Number(kind) for name, kind in kinds.items()}
     given |= {name: Constant(value) for name, value in constants.items()}
     given |= _surroundings(ctx, function, reads(*body) - kinds.keys() - variables)
-    inner = Context(text.file, given, variables - _counters(body), ctx.shared)
+    inner = Context(text.file, given, variables - _counters(body), ctx.shared, is_function=True)
     for name in kinds.keys() & inner.kinds.keys():
         inner.kinds[name].start = kinds[name]
 

@@ -1,0 +1,56 @@
+"""Numbers that leave their type, and those that look as if they did not: kernels compute what Python computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import pytest
+from test_python_meaning import same
+
+Load = Callable[[str], ModuleType]
+
+_WRAPPING = """
+    (i * 6364136223846793005 + 1442695040888963407) % 4294967296; (j * 6364136223846793005 - i) % 65536;
+    (i * 3037000500 * 3037000500 * 12) % 1024; (i * i * i * 1152921504606846977) % 64; (seed * seed * seed) % 4096;
+    (i * np.int64(2862933555777941757)) % 100; i * np.int64(2862933555777941757) // 3; (big + i) // 7; (big + i) % 7;
+    (i * np.int32(2000000011)) // np.int32(3); (i + np.int64(9223372036854775800)) % 10; lcg(i) % 256; lcg(seed) % 8;
+    (lcg(lcg(i)) - 5) % 512; (k * 4611686018427387905 + k) % 32; a[(i * 2862933555777941757) % 8];
+    a[(i * np.int64(2862933555777941757)) % 8]; a[(j * 4611686018427387905 * 3 + 1) % 4 - 4]
+"""
+
+
+@pytest.mark.parametrize("expression", [e.strip() for e in _WRAPPING.split(";")])
+def test_what_wraps_around(load: Load, expression: str) -> None:
+    """Also where the sum or product begins with a counter, which is never negative itself."""
+    text = f"""
+def lcg(x):
+    return x * 6364136223846793005 + 1442695040888963407
+@nomp.jit
+def f(a, out, seed, big):
+    #pragma nomp for
+    for i in range(1, 9):
+        k = i * 3
+        for j in range(i):
+            out[i - 1, j] = {expression}
+"""
+    a = np.array([5, 3, 1, 0, 7, 2, 4, 6])
+    same(load, text, a, np.zeros((8, 8), np.int64), 3037000507, np.int64(2**63 - 4))
+
+
+def test_functions_named_like_those_of_the_compiler(load: Load) -> None:
+    text = """
+def floormod(x, y):
+    return x - y
+def floordiv(x, y):
+    return floormod(x, y) // 2
+def floormod_int64(x, y):
+    return y - x
+@nomp.jit
+def f(a):
+    #pragma nomp for
+    for i in range(8):
+        a[i] = floormod(i, 5) // 2 + floormod(i, 5) % 3 + floordiv(i, 9) * (floormod_int64(i, 3) // 2) % -4
+"""
+    same(load, text, np.zeros(8, np.int64))
