@@ -22,6 +22,8 @@ from nomp.frontend.python_context import Context
 from nomp.frontend.python_helpers import helper, modular, wide_type
 from nomp.frontend.python_integers import is_fixed, lowest
 from nomp.frontend.python_types import (
+    BITWISE,
+    COMPARISONS,
     OWN,
     NoType,
     Value,
@@ -30,6 +32,7 @@ from nomp.frontend.python_types import (
     fits,
     is_integer,
     number,
+    resolved,
     result,
     shown,
 )
@@ -43,32 +46,32 @@ from nomp.region import (
 )
 from nomp.walks import walk_expr
 
-_FOLDED: dict[str, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
     "left_shift": operator.lshift, "right_shift": operator.rshift, "bitwise_and": operator.and_,
     "bitwise_or": operator.or_, "bitwise_xor": operator.xor, "less": operator.lt, "less_equal": operator.le,
     "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq, "not_equal": operator.ne,
 }  # fmt: skip
-_SYMBOLS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
-            "add": "+", "subtract": "-", "multiply": "*", "bitwise_and": "&", "bitwise_or": "|",
-            "bitwise_xor": "^"}  # fmt: skip
+"""Operators by NumPy's names for them, as Python computes them."""
+_SYMBOLS = {"add": "+", "subtract": "-", "multiply": "*"} | COMPARISONS | BITWISE
 _LARGEST_SHIFT = 4096
 """Of a constant of Python's, which may be of any size."""
 
 
-def binary(ctx: Context, ufunc: np.ufunc, left: Value, right: Value) -> Value:
-    """``left OP right``, where *ufunc* is NumPy's name for the operator."""
+def binary(ctx: Context, ufunc: np.ufunc, left: Value, right: Value, *, called: bool = False) -> Value:
+    """``left OP right``, where *ufunc* is NumPy's name for the operator.
+
+    *called*: as a function, ``np.add(left, right)``, which makes NumPy's scalars of Python's own numbers.
+    """
     name = ufunc.__name__
-    one, other = left.constant, right.constant
-    if name in _FOLDED and one is not None and other is not None:
-        return _fold(name, _python(left), _python(right))
-    if name == "power" and is_integer(left.kinds) and right.kinds == {"pyint"} and left.kinds <= {"pyint", "pybool"}:
-        return _own_power(ctx, left, right)
-    results = {result(ufunc, kinds) for kinds in product(sorted(left.kinds), sorted(right.kinds))}
+    if not called and (own := _own(ctx, name, left, right)) is not None:
+        return own
+    find = resolved if called else result
+    results = {find(ufunc, kinds) for kinds in product(sorted(left.kinds), sorted(right.kinds))}
     kinds = frozenset(kind for _, kind in results)
     operands = {operands for operands, _ in results}
-    if name in _COMPARED and is_integer(left.kinds | right.kinds):
+    if name in COMPARISONS and is_integer(left.kinds | right.kinds):
         return Value(_compare_integers(_SYMBOLS[name], left, right), kinds)
     if len(operands) > 1 or len({device(kind) for kind in kinds}) > 1:
         raise NoType(f"the type of this depends on the data: {shown(left.kinds)} with {shown(right.kinds)}")
@@ -77,7 +80,13 @@ def binary(ctx: Context, ufunc: np.ufunc, left: Value, right: Value) -> Value:
     return Value(_compute(ctx, name, types[0], *converted), kinds)
 
 
-_COMPARED = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+def _own(ctx: Context, name: str, left: Value, right: Value) -> Value | None:
+    """What Python has rules for that are not NumPy's: constants, and powers of its integers."""
+    if name in OPERATORS and left.constant is not None and right.constant is not None:
+        return _fold(name, _python(left), _python(right))
+    if name == "power" and is_integer(left.kinds) and right.kinds == {"pyint"} and left.kinds <= {"pyint", "pybool"}:
+        return _own_power(ctx, left, right)
+    return None
 
 
 def _python(given: Value) -> bool | int | float:
@@ -90,7 +99,7 @@ def _fold(name: str, left: Any, right: Any) -> Value:
     try:
         if name in ("left_shift", "power") and isinstance(right, int) and abs(right) > _LARGEST_SHIFT:
             raise OverflowError("the result is too large")
-        folded = _FOLDED[name](left, right)
+        folded = OPERATORS[name](left, right)
     except (ArithmeticError, ValueError, TypeError) as reason:
         raise NoType(f"this cannot be computed: {reason}", out_of_range=True) from None
     if isinstance(folded, complex):
@@ -100,7 +109,7 @@ def _fold(name: str, left: Any, right: Any) -> Value:
 
 def _compute(ctx: Context, name: str, dtype: str, left: Expr, right: Expr) -> Expr:
     """The operation *name* in *dtype*."""
-    if name in _COMPARED:
+    if name in COMPARISONS:
         return Binary(_SYMBOLS[name], left, right, "int32")
     if dtype == "bool":
         return _logical(name, left, right)
@@ -109,7 +118,7 @@ def _compute(ctx: Context, name: str, dtype: str, left: Expr, right: Expr) -> Ex
         if is_float(dtype) or (is_signed(dtype) and bits(dtype) >= 32 and is_fixed(ctx, plain)):
             return plain
         return modular(_SYMBOLS[name], left, right, dtype)
-    if name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+    if name in BITWISE:
         wide = wide_type(dtype)
         return cast(Binary(_SYMBOLS[name], cast(left, wide), cast(right, wide), wide), dtype)
     if name == "divide":

@@ -54,3 +54,24 @@ def f(a):
         a[i] = floormod(i, 5) // 2 + floormod(i, 5) % 3 + floordiv(i, 9) * (floormod_int64(i, 3) // 2) % -4
 """
     same(load, text, np.zeros(8, np.int64))
+
+
+_BOOLS, _INTS, _FLOATS = ["i > 3", "i > 2", "True"], ["i", "i - 4", "3", "a[i]"], ["i / 2", "2.5"]
+_FUNCTIONS = {
+    "add subtract multiply divide less less_equal equal": (_BOOLS + _INTS + _FLOATS, _BOOLS + _INTS + _FLOATS),
+    "bitwise_and bitwise_or bitwise_xor left_shift right_shift": (_BOOLS + _INTS, _BOOLS + _INTS),
+    "floor_divide remainder": (_BOOLS + _INTS + _FLOATS, ["True", "3", "-2", "a[i] + 1", "2.5"]),
+    "power": (_BOOLS + _INTS, ["True", "3", "i", "a[i]"]),
+}
+_CASES = [(name, *operands) for names, operands in _FUNCTIONS.items() for name in names.split()]
+
+
+@pytest.mark.parametrize("name, lefts, rights", _CASES)
+def test_operators_as_functions(load: Load, name: str, lefts: list[str], rights: list[str]) -> None:
+    """``np.add`` of Python's own numbers is what NumPy makes of them."""
+    calls = [f"np.{name}({left}, {right})" for left in lefts for right in rights]
+    if name == "subtract":  # NumPy refuses truth values
+        calls = [f"np.subtract({left}, {right})" for left in lefts for right in rights if left not in _BOOLS]
+    lines = "".join(f"        out[{k}, i] = {call} + True\n" for k, call in enumerate(calls))
+    text = f"@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(8):\n{lines}"
+    same(load, text, np.arange(8), np.zeros((len(calls), 8)))
