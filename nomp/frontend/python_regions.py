@@ -143,14 +143,14 @@ def _made(ctx: Context, loop: Loop, up: bool) -> For:
     """The loop itself, with the parameters that it takes."""
     node = loop.node
     arguments = range_arguments(ctx, node)
-    for name in ordered_parameters(loop):
+    for name in _ordered_parameters(loop):
         if isinstance(ctx.given.get(name), Number) and name not in ctx.kinds:
             number_of(ctx, _mention(node, name))
     bounds = _bounds(ctx, loop, arguments, up)
     return counted(ctx, node, bounds, Scope())
 
 
-def ordered_parameters(loop: Loop) -> list[str]:
+def _ordered_parameters(loop: Loop) -> list[str]:
     """The names that the loop's header mentions: scripts know bounds by these."""
     return [name for name in loop.arguments if name in reads(loop.node.iter)]
 
