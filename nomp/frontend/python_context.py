@@ -130,12 +130,17 @@ class Kinds:
         constants = (constant for _, constant in self.found if constant is not None)
         if others or not all(fits(constant, dtype) for constant in constants):
             return None
-        return None if self.start == "pyfloat" and not is_float(dtype) else dtype
+        return None if "pyfloat" in loose and not is_float(dtype) else dtype
 
     @property
     def kinds(self) -> frozenset[str]:
         """All kinds."""
-        return frozenset(kind for kind, _ in self.found) | ({self.start} if self.start else set())
+        return self.assigned | ({self.start} if self.start else set())
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        """The kinds that the code gives it."""
+        return frozenset(kind for kind, _ in self.found)
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from nomp.frontend.python_context import (
 from nomp.frontend.python_expressions import number_of
 from nomp.frontend.python_functions import counters_of, settle
 from nomp.frontend.python_locals import declared
-from nomp.frontend.python_names import Names, reads, stores
+from nomp.frontend.python_names import Names, always_set, reads, stores
 from nomp.frontend.python_statements import Bounds, Scope, counted, range_arguments
 from nomp.frontend.python_types import as_type
 from nomp.frontend.usage import with_use
@@ -66,9 +66,10 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A variable that the kernel sets: its parameter's position, the kinds of its value and of its first one.
+    """A variable that the kernel sets: its parameter's position, the kinds that it is given, and that of its start.
 
     *flag* is the position of the parameter that says whether it is set, where it has no value before the loop.
+    *stays*: it may keep the value that it has before the loop.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Result:
     kinds: frozenset[str]
     start: str | None
     flag: int | None = None
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +118,15 @@ def translate(loop: Loop, given: Mapping[str, Given], up: bool, wrapping: Wrappi
     sources: tuple[Source | None, ...] = (*ctx.params, *(None for _ in (*cells, *flags)))
     places = {name: len(params) - len(flags) + k for k, name in enumerate(ctx.flagged)}
     results = tuple(
-        Result(name, len(ctx.params) + k, ctx.kinds[name].kinds, ctx.kinds[name].start, places.get(name))
+        _result(ctx, name, len(ctx.params) + k, places.get(name), name not in always_set(node.body))
         for k, name in enumerate(cells)
     )
     return Translated(region, sources, results, tuple(ctx.subscripts), tuple(shared.guards))
+
+
+def _result(ctx: Context, name: str, position: int, flag: int | None, stays: bool) -> Result:
+    kinds = ctx.kinds[name]
+    return Result(name, position, kinds.assigned or kinds.kinds, kinds.start, flag, stays)
 
 
 def _name(loop: Loop) -> str:

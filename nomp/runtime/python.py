@@ -10,6 +10,7 @@ The objects under the names of a loop are looked at for each launch, because in 
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 import weakref
 from collections.abc import Callable, Sequence
@@ -19,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from nomp.arithmetic import SIZES, Number, convert
+from nomp.arithmetic import SIZES, Number
 from nomp.backend import TYPE_CODES
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.frontend.python_context import UNSET, Given, Guard, Source, Static, Unset, Unusable, Wrapping
 from nomp.frontend.python_context import Number as NumberOf
 from nomp.frontend.python_regions import Loop, Result, Translated, translate
-from nomp.frontend.python_types import OWN
+from nomp.frontend.python_types import OWN, device, fits
 from nomp.region import Region
 from nomp.runtime import api, arrays, indices, session
 from nomp.runtime.lent import HostArray
@@ -249,9 +250,7 @@ class AnnotatedLoop:
         for param, read in zip(params, special.reading, strict=True):
             number = read(steps, objects)
             if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
-                message = f"'{param.variable}' is {number}, which does not fit into {param.dtype}"
-                place = special.translated.region.span(param.place)
-                return error("N236", message, place, help="kernels count in 64 bits")
+                return _unfit(param.variable, number, param.dtype, special.translated.region.span(param.place))
         return error("N236", "a number does not fit into its type", self._span(), help="use a wider type")
 
     def _tell(self, used: Sequence[HostArray]) -> None:
@@ -271,32 +270,48 @@ class AnnotatedLoop:
                 special.memory[flag] = b"\0"
             if result.start is not None:
                 start = objects[self.loop.arguments.index(result.name)]
-                if result.start in OWN and dtype != OWN[result.start] and convert(start, dtype) != start:
-                    message = f"'{result.name}' is {start}, which {dtype} does not hold exactly"
-                    step = f"start with np.{dtype}({start})"
-                    raise error("N233", message, self._span(), help=step)
+                if result.start in OWN and not fits(start, dtype):
+                    raise self._unfit_start(special, result, start, dtype)
             struct.pack_into(f"={_CODES[dtype]}", special.memory, offset, start)
+
+    def _unfit_start(self, special: _Special, result: Result, start: Any, dtype: str) -> NompError:
+        """The error that *result* starts with a number that its type does not hold."""
+        if isinstance(start, int) and not -(1 << 63) <= start < 1 << 63:
+            region = special.translated.region
+            return _unfit(result.name, start, dtype, region.span(region.params[result.position].place))
+        message = f"'{result.name}' is {start}, which {dtype} does not hold exactly"
+        return error("N233", message, self._span(), help=f"start with np.{dtype}({start})")
 
     def _collect(self, special: _Special, steps: range, objects: Sequence[Any]) -> tuple[Any, ...]:
         found: dict[str, Any] = {self.loop.counter: steps[-1]}
         for result, offset, dtype, flag in special.results:
             (raw,) = struct.unpack_from(f"={_CODES[dtype]}", special.memory, offset)
             before = objects[self.loop.arguments.index(result.name)] if result.start else None
-            found[result.name] = UNSET if flag and special.memory[flag] == b"\0" else _as_python(result, raw, before)
+            unset = flag and special.memory[flag] == b"\0"
+            found[result.name] = UNSET if unset else _as_python(result, raw, dtype, before)
         return tuple([found[name] for name in self.loop.results])
 
 
-def _as_python(result: Result, raw: Number, before: Any) -> Any:
-    """The number *raw* as Python has it after the loop; *before* is what the variable held."""
-    kinds = result.kinds
-    if len(kinds) > 1 and before is not None and raw == before:
+def _unfit(name: str, number: int, dtype: str, place: Span) -> NompError:
+    message = f"'{name}' is an int of {number.bit_length()} bits, which does not fit into {dtype}"
+    return error("N236", message, place, help="kernels count in 64 bits")
+
+
+def _as_python(result: Result, raw: Number, dtype: str, before: Any) -> Any:
+    """The number *raw* of *dtype* as Python has it after the loop; *before* is what the variable held."""
+    if before is not None and (result.stays or result.start in result.kinds) and _is_same(raw, before):
         return before
-    if len(kinds) > 1 and result.start is not None:
-        kinds = kinds - {result.start} or kinds
-    kind = sorted(kinds, key=lambda kind: kind in OWN)[0]
+    kind = min(result.kinds, key=lambda kind: (device(kind) != dtype, kind in OWN, kind))
     if kind in OWN:
         return {"pybool": bool, "pyint": int, "pyfloat": float}[kind](raw)
     return np.dtype(kind).type(raw)
+
+
+def _is_same(raw: Number, before: Any) -> bool:
+    """Whether *raw* is the number *before*; NaN is, and zeros have signs."""
+    if raw == before:
+        return bool(raw) or math.copysign(1, raw) == math.copysign(1, before)
+    return raw != raw and before != before
 
 
 def _special(translated: Translated, names: Sequence[str]) -> _Special:

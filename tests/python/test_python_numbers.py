@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from test_python_meaning import same
 
+from nomp.diagnostics import NompError
+
 Load = Callable[[str], ModuleType]
 
 _WRAPPING = """
@@ -75,3 +77,54 @@ def test_operators_as_functions(load: Load, name: str, lefts: list[str], rights:
     lines = "".join(f"        out[{k}, i] = {call} + True\n" for k, call in enumerate(calls))
     text = f"@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(8):\n{lines}"
     same(load, text, np.arange(8), np.zeros((len(calls), 8)))
+
+
+_RESULTS = {
+    "0, or a quotient": ("x = 1", "x = 0\nif i > 3:\n    x = i / 2"),
+    "a truth value, or an int": ("x = 0", "if i < 3:\n    x = True\nelse:\n    x = i"),
+    "a constant, or NumPy's": ("x = None", "if i < 3:\n    x = 0\nelse:\n    x = a[i]"),
+    "never set": ("x = 0", "if a[i] > 1e9:\n    x = a[i]"),
+    "never set, NaN": ("x = math.nan", "if a[i] > x:\n    x = a[i]"),
+    "an int, of which a part is zero": ("x = 0", "x = -0.0 * a[i]"),
+    "a sum that is zero": ("x = 0", "x += a[i] * 0"),
+    "a sum of a part that is zero": ("x = 0", "if i < 3:\n    x += a[i]\nelse:\n    x = a[0]"),
+    "a maximum that is the start": ("x = math.inf", "x = max(x, a[i])"),
+    "a sum in float32": ("x = math.nan", "x += np.float32(a[i])"),
+    "continue": ("x = 0", "if i < 9:\n    continue\nx = a[i]"),
+    "in a loop": ("x = 0", "for k in range(2 * i - 14):\n    x = a[i]"),
+    "only constants": ("x = 0", "if i < 3:\n    x = 1\nelse:\n    x = 2.5"),
+}
+
+
+@pytest.mark.parametrize("name", _RESULTS)
+def test_types_of_results(load: Load, name: str) -> None:
+    """A variable has afterwards the type that it gets in Python, where only constants differ from it."""
+    before, body = _RESULTS[name]
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    text = f"@nomp.jit\ndef f(a):\n    {before}\n    #pragma nomp for\n    for i in range(8):\n{lines}    return x\n"
+    same(load, text, np.arange(8.0))
+
+
+@pytest.mark.parametrize("start", ["2 ** 70", "-2 ** 63 - 1", "10 ** 400", "10 ** 5000", "2 ** 64"])
+@pytest.mark.parametrize("item", ["i", "a[i]", "1.5 * i", "np.float32(a[i])", "np.uint64(i)"])
+def test_starts_that_are_too_large(load: Load, start: str, item: str) -> None:
+    """What neither a number of the device nor, in digits, a terminal holds is refused where it is used."""
+    text = f"""
+    @nomp.jit
+    def f(a):
+        s = {start}
+        #pragma nomp for
+        for i in range(8):
+            s += {item}
+        return s
+    """
+    if "uint" not in item and "." in item and start in ("2 ** 64", "2 ** 70"):
+        same(load, text, np.arange(8))  # a float holds these
+        return
+    with pytest.raises(NompError) as caught:
+        load(text).f(np.arange(8))
+    (found,) = caught.value.diagnostics
+    assert found.code in ("N236", "N233") and found.span is not None and found.span.line > 5
+    assert len(found.message) < 120
+    if item in ("i", "a[i]"):
+        assert found.code == "N236" and "'s' is an int of " in found.message
