@@ -87,7 +87,7 @@ class Registry:
 
     def sync(self, *, file: str, line: int) -> None:
         """``#pragma nomp sync``."""
-        session.sync()
+        api.sync()
 
     def init(self, *, file: str, line: int) -> None:
         """``#pragma nomp init(argc, argv)``."""
@@ -95,7 +95,7 @@ class Registry:
 
     def finalize(self, *, file: str, line: int) -> None:
         """``#pragma nomp finalize``."""
-        session.finalize()
+        api.finalize()
 
 
 @dataclass(slots=True)

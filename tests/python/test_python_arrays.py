@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nomp
-from nomp.runtime import session
+from nomp.runtime import loader, session
 
 Load = Callable[[str], ModuleType]
 
@@ -247,3 +247,24 @@ def test_launches_are_repeated_where_something_has_been_tuned(
     nomp.update(from_=a)
     assert a.tolist() == [4, 4, 4]
     assert any(repeated)
+
+
+@pytest.mark.parametrize("finalize", ["#pragma nomp finalize", "nomp.finalize()"])
+def test_pragmas_are_the_functions_of_their_names(tmp_path: Path, finalize: str) -> None:
+    """A sync has nothing to wait for before init; finalize lets go of the arrays that were on the device."""
+    text = f"""import nomp, weakref, gc
+import numpy as np
+#pragma nomp sync
+nomp.sync()
+a = np.zeros(8)
+#pragma nomp update(to : a)
+#pragma nomp sync
+gone = weakref.ref(a)
+a = None
+assert gone() is not None
+{finalize}
+assert gone() is None
+#pragma nomp sync
+"""
+    loader.execute(str(tmp_path / "app.py"), text.encode(), {})
+    assert not session.started()
