@@ -143,7 +143,7 @@ class Kinds:
         return frozenset(kind for kind, _ in self.found)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Wrapping:
     """How subscripts that may be negative are treated: by their numbers, which `Context.subscripts` counts.
 
@@ -186,8 +186,12 @@ class Shared:
     def __init__(self) -> None:
         self.functions: dict[Any, Function] = {}
         self.results: dict[Any, frozenset[str]] = {}
-        self.guards: list[Guard] = []
+        self.guards: dict[tuple[int, str], Guard] = {}
         self.calling: list[Any] = []
+
+    def guard(self, name: str, owner: Any, attribute: str, found: Any) -> None:
+        """Take *found* for constant: see `Guard`."""
+        self.guards[id(owner), attribute] = Guard(name, owner, attribute, found)
 
 
 class Context:

@@ -20,7 +20,6 @@ from nomp.frontend.python_context import (
     Array,
     Constant,
     Context,
-    Guard,
     Layout,
     Number,
     Object,
@@ -187,7 +186,7 @@ def _member(ctx: Context, node: ast.Attribute, module: ModuleType) -> Object:
     found = getattr(module, node.attr, None)
     if found is None:
         raise ctx.refusal("N237", node, f"module '{module.__name__}' has no '{node.attr}'", "import what has it")
-    ctx.shared.guards.append(Guard(node.attr, vars(module), node.attr, found))
+    ctx.shared.guard(node.attr, vars(module), node.attr, found)
     return constant_of(found) or Static(found)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from nomp.diagnostics import Diagnostic, NompError, Note
 from nomp.frontend import python_source as source
-from nomp.frontend.python_context import Constant, Context, Given, Guard, Number, Static, Unusable
+from nomp.frontend.python_context import Constant, Context, Given, Number, Static, Unusable
 from nomp.frontend.python_names import analyse, reads, stores
 from nomp.frontend.python_types import OWN, Value, as_type, constant_of, device, shown
 from nomp.region import Call, Const, Declare, Function, Stmt
@@ -48,7 +48,7 @@ def own(
         finally:
             ctx.shared.calling.pop()
     for part in ("__code__", "__defaults__", "__kwdefaults__"):
-        ctx.shared.guards.append(Guard(f"{function.__name__}.{part}", function, part, getattr(function, part)))
+        ctx.shared.guard(f"{function.__name__}.{part}", function, part, getattr(function, part))
     made = ctx.shared.functions[key]
     args = tuple(as_type(value, dtype) for value, (_, dtype) in zip(given.values(), made.params, strict=True))
     return Value(Call(made.name, args, made.dtype, ctx.place(node)), ctx.shared.results[key])
@@ -190,10 +190,10 @@ def _surroundings(ctx: Context, function: FunctionType, names: frozenset[str]) -
     for name in sorted(names):
         if name in closure:
             found[name] = _outside(closure[name].cell_contents)
-            ctx.shared.guards.append(Guard(name, closure[name], "cell_contents", closure[name].cell_contents))
+            ctx.shared.guard(name, closure[name], "cell_contents", closure[name].cell_contents)
         elif name in function.__globals__:
             found[name] = _outside(function.__globals__[name])
-            ctx.shared.guards.append(Guard(name, function.__globals__, name, function.__globals__[name]))
+            ctx.shared.guard(name, function.__globals__, name, function.__globals__[name])
         elif hasattr(builtins, name):
             found[name] = Static(getattr(builtins, name))
     return found

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from nomp.arithmetic import cast
-from nomp.diagnostics import Diagnostic, NompError, error
+from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.frontend import private, reductions
 from nomp.frontend.python_context import (
     Context,
@@ -62,6 +62,11 @@ class Loop:
         """The variable that the loop counts with."""
         assert isinstance(self.node.target, ast.Name)
         return self.node.target.id
+
+    @property
+    def span(self) -> Span:
+        """Where its ``for`` stands."""
+        return Span(self.file, self.node.lineno, self.node.col_offset + 1, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ def translate(loop: Loop, given: Mapping[str, Given], up: bool, wrapping: Wrappi
         _result(ctx, name, len(ctx.params) + k, places.get(name), name not in always_set(node.body))
         for k, name in enumerate(cells)
     )
-    return Translated(region, sources, results, tuple(ctx.subscripts), tuple(shared.guards))
+    return Translated(region, sources, results, tuple(ctx.subscripts), tuple(shared.guards.values()))
 
 
 def _result(ctx: Context, name: str, position: int, flag: int | None, stays: bool) -> Result:
@@ -223,7 +228,7 @@ def _flag(flag: Var) -> Param:
 
 def _refuse_hidden(ctx: Context, loop: Loop) -> None:
     """Refuse variables that the loop sets and that functions it calls read: they take these for constant."""
-    for guard in ctx.shared.guards:
+    for guard in ctx.shared.guards.values():
         if guard.name in loop.visible:
             message = f"'{guard.name}' is set in the loop, and read by a function that the loop calls"
             raise ctx.refusal("N208", loop.node, message, "pass it to the function")
