@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nomp.diagnostics import error
@@ -32,28 +31,27 @@ _MADE = "__nomp_made__"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The *tree* of a file whose annotated loops are calls, and the *loops* by the names that the calls know."""
+    """The *tree* of a file, or of one function, whose annotated loops are calls that know *loops* by these names."""
 
     tree: ast.Module
     loops: dict[str, Loop]
 
 
 def rewritten(text: Text, function: FunctionNode | None = None) -> Program:
-    """*text* with the directives of *function*, or all of them, carried out."""
+    """*text* with its directives carried out; for a *function* that alone, with what it is compiled in."""
     first, last = (first_line(function), function.end_lineno) if function else (1, None)
-    fresh = Text(text.file, text.text, copy.deepcopy(text.tree))
+    tree = copy.deepcopy(_around(text.tree, function) if function else text.tree)
     loops: dict[str, Loop] = {}
     liveness: dict[int, Liveness] = {}
     changes: list[tuple[Site, list[ast.stmt]]] = []
-    lines = text.text.splitlines()
-    for site in sites(fresh, first, last):
-        around = site.function.body if site.function else fresh.tree.body
+    for site in sites(text, tree, first, last):
+        around = site.function.body if site.function else tree.body
         if site.pragma.directive != "for":
             changes.append((site, [_directive(site)]))
             continue
         if id(around) not in liveness:
             liveness[id(around)] = analyse(around, function=site.function is not None)
-        loop = _loop(site, text.file, liveness[id(around)], lines)
+        loop = _loop(site, text, liveness[id(around)])
         loops[_key(loop)] = loop
         changes.append((site, _launch(loop)))
     for site, made in reversed(changes):
@@ -62,7 +60,14 @@ def rewritten(text: Text, function: FunctionNode | None = None) -> Program:
             _locate(stmt, node if site.pragma.directive == "for" else _here(site))
         end = site.index + 1 if site.pragma.directive == "for" else site.index
         site.body[site.index : end] = made
-    return Program(fresh.tree, loops)
+    return Program(tree, loops)
+
+
+def _around(tree: ast.Module, function: FunctionNode) -> ast.Module:
+    """The statement of the module that *function* is, or is in, and those that say how it is compiled."""
+    flags = [stmt for stmt in tree.body if isinstance(stmt, ast.ImportFrom) and stmt.module == "__future__"]
+    holds = [stmt for stmt in tree.body if first_line(stmt) <= function.lineno <= (stmt.end_lineno or 0)]
+    return ast.Module([*flags, *holds], [])
 
 
 def _key(loop: Loop) -> str:
@@ -82,10 +87,10 @@ def _locate(stmt: ast.stmt, at: ast.stmt) -> None:
             node.col_offset = node.end_col_offset = at.col_offset
 
 
-def _loop(site: Site, file: str, liveness: Liveness, lines: Sequence[str]) -> Loop:
+def _loop(site: Site, source: Text, liveness: Liveness) -> Loop:
     node, clauses = site.body[site.index], site.pragma.clauses
     assert isinstance(node, ast.For) and clauses is not None
-    _check_header(file, node)
+    _check_header(source.file, node)
     counter = stores(node.target)
     assigned = _assigned(node)
     shared: Names = (liveness.iteration[node] - counter) & assigned
@@ -94,10 +99,10 @@ def _loop(site: Site, file: str, liveness: Liveness, lines: Sequence[str]) -> Lo
     wanted = {clause.text for clause in clauses.jit}
     names = [n for n in dict.fromkeys((*mentioned, *sorted(wanted | shared)))
              if n in shared or n not in assigned | counter | _inner_names(node)]  # fmt: skip
-    text = tuple(lines[site.line - 1 : node.end_lineno])
+    text = tuple(line.rstrip("\r\n") for line in source.lines[site.line - 1 : node.end_lineno])
     results = tuple(name for name in sorted(late | shared) if name not in counter or name in late)
     seen = liveness.always & (assigned | counter)
-    return Loop(file, site.line, node, clauses, tuple(names), shared, results, liveness.after, seen, text)
+    return Loop(source.file, site.line, node, clauses, tuple(names), shared, results, liveness.after, seen, text)
 
 
 def _assigned(node: ast.For) -> Names:

@@ -17,11 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from nomp.affine import preserves_value
 from nomp.arithmetic import bits, cast, is_float, is_signed
 from nomp.frontend.python_context import Context
 from nomp.frontend.python_helpers import helper, modular, wide_type
+from nomp.frontend.python_integers import is_fixed, lowest
 from nomp.frontend.python_types import (
+    BITWISE,
+    COMPARISONS,
     OWN,
     NoType,
     Value,
@@ -30,56 +32,61 @@ from nomp.frontend.python_types import (
     fits,
     is_integer,
     number,
+    resolved,
     result,
     shown,
 )
 from nomp.region import (
     Binary,
     Call,
-    Cast,
     Const,
     Expr,
     Select,
     Unary,
-    Var,
 )
 from nomp.walks import walk_expr
 
-_FOLDED: dict[str, Callable[[Any, Any], Any]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
     "left_shift": operator.lshift, "right_shift": operator.rshift, "bitwise_and": operator.and_,
     "bitwise_or": operator.or_, "bitwise_xor": operator.xor, "less": operator.lt, "less_equal": operator.le,
     "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq, "not_equal": operator.ne,
 }  # fmt: skip
-_SYMBOLS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
-            "add": "+", "subtract": "-", "multiply": "*", "bitwise_and": "&", "bitwise_or": "|",
-            "bitwise_xor": "^"}  # fmt: skip
+"""Operators by NumPy's names for them, as Python computes them."""
+_SYMBOLS = {"add": "+", "subtract": "-", "multiply": "*"} | COMPARISONS | BITWISE
 _LARGEST_SHIFT = 4096
 """Of a constant of Python's, which may be of any size."""
 
 
-def binary(ctx: Context, ufunc: np.ufunc, left: Value, right: Value) -> Value:
-    """``left OP right``, where *ufunc* is NumPy's name for the operator."""
+def binary(ctx: Context, ufunc: np.ufunc, left: Value, right: Value, *, called: bool = False) -> Value:
+    """``left OP right``, where *ufunc* is NumPy's name for the operator.
+
+    *called*: as a function, ``np.add(left, right)``, which makes NumPy's scalars of Python's own numbers.
+    """
     name = ufunc.__name__
-    one, other = left.constant, right.constant
-    if name in _FOLDED and one is not None and other is not None:
-        return _fold(name, _python(left), _python(right))
-    if name == "power" and is_integer(left.kinds) and right.kinds == {"pyint"} and left.kinds <= {"pyint", "pybool"}:
-        return _own_power(ctx, left, right)
-    results = {result(ufunc, kinds) for kinds in product(sorted(left.kinds), sorted(right.kinds))}
+    if not called and (own := _own(ctx, name, left, right)) is not None:
+        return own
+    find = resolved if called else result
+    results = {find(ufunc, kinds) for kinds in product(sorted(left.kinds), sorted(right.kinds))}
     kinds = frozenset(kind for _, kind in results)
     operands = {operands for operands, _ in results}
-    if name in _COMPARED and is_integer(left.kinds | right.kinds):
+    if name in COMPARISONS and is_integer(left.kinds | right.kinds):
         return Value(_compare_integers(_SYMBOLS[name], left, right), kinds)
     if len(operands) > 1 or len({device(kind) for kind in kinds}) > 1:
         raise NoType(f"the type of this depends on the data: {shown(left.kinds)} with {shown(right.kinds)}")
     (types,) = operands
     converted = as_type(left, types[0]), as_type(right, types[1])
-    return Value(_compute(ctx, name, types[0], *converted, own=kinds <= OWN.keys()), kinds)
+    return Value(_compute(ctx, name, types[0], *converted), kinds)
 
 
-_COMPARED = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+def _own(ctx: Context, name: str, left: Value, right: Value) -> Value | None:
+    """What Python has rules for that are not NumPy's: constants, and powers of its integers."""
+    if name in OPERATORS and left.constant is not None and right.constant is not None:
+        return _fold(name, _python(left), _python(right))
+    if name == "power" and is_integer(left.kinds) and right.kinds == {"pyint"} and left.kinds <= {"pyint", "pybool"}:
+        return _own_power(ctx, left, right)
+    return None
 
 
 def _python(given: Value) -> bool | int | float:
@@ -92,7 +99,7 @@ def _fold(name: str, left: Any, right: Any) -> Value:
     try:
         if name in ("left_shift", "power") and isinstance(right, int) and abs(right) > _LARGEST_SHIFT:
             raise OverflowError("the result is too large")
-        folded = _FOLDED[name](left, right)
+        folded = OPERATORS[name](left, right)
     except (ArithmeticError, ValueError, TypeError) as reason:
         raise NoType(f"this cannot be computed: {reason}", out_of_range=True) from None
     if isinstance(folded, complex):
@@ -100,34 +107,23 @@ def _fold(name: str, left: Any, right: Any) -> Value:
     return number(folded)
 
 
-def _compute(ctx: Context, name: str, dtype: str, left: Expr, right: Expr, *, own: bool) -> Expr:
-    """The operation *name* in *dtype*; *own*: on Python's own numbers."""
-    if name in _COMPARED:
+def _compute(ctx: Context, name: str, dtype: str, left: Expr, right: Expr) -> Expr:
+    """The operation *name* in *dtype*."""
+    if name in COMPARISONS:
         return Binary(_SYMBOLS[name], left, right, "int32")
     if dtype == "bool":
         return _logical(name, left, right)
     if name in ("add", "subtract", "multiply"):
-        if is_float(dtype) or own or (is_signed(dtype) and bits(dtype) >= 32 and _is_fixed(ctx, left, right)):
-            return Binary(_SYMBOLS[name], left, right, dtype)
+        plain = Binary(_SYMBOLS[name], left, right, dtype)
+        if is_float(dtype) or (is_signed(dtype) and bits(dtype) >= 32 and is_fixed(ctx, plain)):
+            return plain
         return modular(_SYMBOLS[name], left, right, dtype)
-    if name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+    if name in BITWISE:
         wide = wide_type(dtype)
         return cast(Binary(_SYMBOLS[name], cast(left, wide), cast(right, wide), wide), dtype)
     if name == "divide":
         return Binary("/", left, right, dtype)
     return _SPECIAL[name](ctx, dtype, left, right)
-
-
-def _is_fixed(ctx: Context, *exprs: Expr) -> bool:
-    """Whether *exprs* are computed from counters and what does not change in the loop.
-
-    These stay ordinary integers, which subscripts and bounds need: no program lets them overflow.
-    """
-    fixed = {param.name for param in ctx.params.values()} | {counter.name for counter in ctx.counters.values()}
-    return all(
-        isinstance(node, Const | Binary | Unary | Cast) or (isinstance(node, Var) and node.name in fixed)
-        for expr in exprs for node in walk_expr(expr)
-    )  # fmt: skip
 
 
 def _logical(name: str, left: Expr, right: Expr) -> Expr:
@@ -163,46 +159,28 @@ def _as_compared(given: Value) -> Expr:
 # ------------------------------------------------------------------------------------------------ division, remainder
 
 
-def is_positive(expr: Expr) -> bool:
-    """Whether *expr* is a constant above zero."""
-    return isinstance(expr, Const) and expr.value > 0
-
-
-def lowest(ctx: Context, expr: Expr) -> int | None:
-    """A number that the integer *expr* is never below, None where none is known."""
-    match expr:
-        case Const(value=int(constant)):
-            return constant
-        case Var(name=name):
-            return ctx.lowest.get(name)
-        case Cast(operand=operand, dtype=dtype) if preserves_value(operand.dtype, dtype):
-            return lowest(ctx, operand)
-        case Binary(op="+", left=left, right=right):
-            low, other = lowest(ctx, left), lowest(ctx, right)
-            return None if low is None or other is None else low + other
-        case Binary(op="-", left=left, right=Const(value=int(constant))):
-            low = lowest(ctx, left)
-            return None if low is None else low - constant
-        case Binary(op="*" | "/" | "%", left=left, right=right):
-            low, other = lowest(ctx, left), lowest(ctx, right)
-            return 0 if low is not None and other is not None and min(low, other) >= 0 else None
-        case Call(function=function, args=(_, Const(value=int(constant)))) if function.startswith("floormod"):
-            return 0 if constant > 0 else None
-    return 0 if not is_float(expr.dtype) and not is_signed(expr.dtype) else None
+def _is_plain(ctx: Context, dtype: str, left: Expr, right: Expr) -> bool:
+    """Whether C divides *left* by *right* as Python does: neither is below zero."""
+    if is_float(dtype) or not (isinstance(right, Const) and right.value > 0):
+        return False
+    low = lowest(ctx, left)
+    return low is not None and low >= 0
 
 
 def _floor_divide(ctx: Context, dtype: str, left: Expr, right: Expr) -> Expr:
-    if not is_float(dtype) and is_positive(right) and (lowest(ctx, left) or 0) >= 0 and lowest(ctx, left) is not None:
-        wide = wide_type(dtype)
-        return cast(Binary("/", cast(left, wide), cast(right, wide), wide), dtype)
-    return helper(ctx, "floordiv", dtype, left, right)
+    return _divided(ctx, "/", "floordiv", dtype, left, right)
 
 
 def _remainder(ctx: Context, dtype: str, left: Expr, right: Expr) -> Expr:
-    if not is_float(dtype) and is_positive(right) and (lowest(ctx, left) or 0) >= 0 and lowest(ctx, left) is not None:
+    return _divided(ctx, "%", "floormod", dtype, left, right)
+
+
+def _divided(ctx: Context, op: str, name: str, dtype: str, left: Expr, right: Expr) -> Expr:
+    """``left op right``, by the helper *name* where C's operator gives something else."""
+    if _is_plain(ctx, dtype, left, right):
         wide = wide_type(dtype)
-        return cast(Binary("%", cast(left, wide), cast(right, wide), wide), dtype)
-    return helper(ctx, "floormod", dtype, left, right)
+        return cast(Binary(op, cast(left, wide), cast(right, wide), wide), dtype)
+    return helper(ctx, name, dtype, left, right)
 
 
 # --------------------------------------------------------------------------------------------------- powers, shifts

@@ -40,10 +40,6 @@ _UFUNCS = {
     "sqrt": "sqrt", "tan": "tan", "tanh": "tanh", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint",
     "fmax": "fmax", "fmin": "fmin",
 }  # fmt: skip
-_OPERATORS = (
-    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "left_shift", "right_shift",
-    "bitwise_and", "bitwise_or", "bitwise_xor", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
-)  # fmt: skip
 _ADVICE = {
     "print": "print after the loop", "input": "read before the loop", "open": "read or write after the loop",
     "round": "write int(np.rint(x)), which rounds halves to even numbers as round does",
@@ -186,8 +182,8 @@ def _ufunc(ctx: Context, ufunc: np.ufunc, args: list[Value]) -> Value | None:
     name = ufunc.__name__
     if len(args) != ufunc.nin or ufunc.nout != 1 or getattr(np, name, None) is not ufunc:
         return None
-    if name in _OPERATORS:
-        return _operator(ctx, ufunc, args)
+    if name in arithmetic.OPERATORS:
+        return arithmetic.binary(ctx, ufunc, *args, called=True)
     results = {resolved(ufunc, kinds) for kinds in product(*(sorted(arg.kinds) for arg in args))}
     if len(results) != 1:
         raise NoType(f"the type of '{name}' depends on the data: {' and '.join(shown(arg.kinds) for arg in args)}")
@@ -195,13 +191,6 @@ def _ufunc(ctx: Context, ufunc: np.ufunc, args: list[Value]) -> Value | None:
     given = tuple(as_type(arg, dtype) for arg, dtype in zip(args, types, strict=True))
     expr = _computed(name, given, types[0])
     return None if expr is None else value(cast(expr, kind), kind)
-
-
-def _operator(ctx: Context, ufunc: np.ufunc, args: list[Value]) -> Value:
-    """``np.add(x, y)``: what the operator gives, as a scalar of NumPy's."""
-    found = arithmetic.binary(ctx, ufunc, *args)
-    names = frozenset(device(kind) for kind in found.kinds)
-    return Value(cast(found.expr, device(max(names))), names)
 
 
 def _computed(name: str, given: tuple[Expr, ...], dtype: str) -> Expr | None:

@@ -130,15 +130,20 @@ class Kinds:
         constants = (constant for _, constant in self.found if constant is not None)
         if others or not all(fits(constant, dtype) for constant in constants):
             return None
-        return None if self.start == "pyfloat" and not is_float(dtype) else dtype
+        return None if "pyfloat" in loose and not is_float(dtype) else dtype
 
     @property
     def kinds(self) -> frozenset[str]:
         """All kinds."""
-        return frozenset(kind for kind, _ in self.found) | ({self.start} if self.start else set())
+        return self.assigned | ({self.start} if self.start else set())
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        """The kinds that the code gives it."""
+        return frozenset(kind for kind, _ in self.found)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Wrapping:
     """How subscripts that may be negative are treated: by their numbers, which `Context.subscripts` counts.
 
@@ -181,15 +186,22 @@ class Shared:
     def __init__(self) -> None:
         self.functions: dict[Any, Function] = {}
         self.results: dict[Any, frozenset[str]] = {}
-        self.guards: list[Guard] = []
+        self.guards: dict[tuple[int, str], Guard] = {}
         self.calling: list[Any] = []
+
+    def guard(self, name: str, owner: Any, attribute: str, found: Any) -> None:
+        """Take *found* for constant: see `Guard`."""
+        self.guards[id(owner), attribute] = Guard(name, owner, attribute, found)
 
 
 class Context:
-    """See the module; *variables* has the names that the code assigns."""
+    """See the module; *variables* has the names that the code assigns; *is_function*: that of a called function."""
 
-    def __init__(self, file: str, given: dict[str, Given], variables: set[str], shared: Shared) -> None:
+    def __init__(
+        self, file: str, given: dict[str, Given], variables: set[str], shared: Shared, *, is_function: bool = False
+    ) -> None:
         self.file = file
+        self.is_function = is_function
         self.given = given
         self.shared = shared
         self.kinds = {name: Kinds() for name in sorted(variables)}
@@ -205,6 +217,7 @@ class Context:
         self.device_names: dict[str, str] = {}
         self.counters: dict[str, Var] = {}
         self.lowest: dict[str, int] = {}  # counters that are known not to be less
+        self.widths: dict[str, int] = {}  # how many bits they have at most
         self.subscripts: list[Subscript] = []
         self.count = 0
         self.told: set[str] = set()  # the variables whose types have been refused

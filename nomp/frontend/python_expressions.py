@@ -20,7 +20,6 @@ from nomp.frontend.python_context import (
     Array,
     Constant,
     Context,
-    Guard,
     Layout,
     Number,
     Object,
@@ -30,6 +29,7 @@ from nomp.frontend.python_context import (
     Unset,
     Unusable,
 )
+from nomp.frontend.python_integers import lowest
 from nomp.frontend.python_types import OWN, NoType, Value, as_type, constant_of, is_integer, number, shown, value
 from nomp.region import Binary, Const, Expr, Load, Param, Select
 
@@ -186,7 +186,7 @@ def _member(ctx: Context, node: ast.Attribute, module: ModuleType) -> Object:
     found = getattr(module, node.attr, None)
     if found is None:
         raise ctx.refusal("N237", node, f"module '{module.__name__}' has no '{node.attr}'", "import what has it")
-    ctx.shared.guards.append(Guard(node.attr, vars(module), node.attr, found))
+    ctx.shared.guard(node.attr, vars(module), node.attr, found)
     return constant_of(found) or Static(found)
 
 
@@ -293,7 +293,7 @@ def _position(ctx: Context, node: ast.expr, array: Array, axis: int) -> Expr:
         index = Const(constant, "int64")
         return index if constant >= 0 else Binary("+", extent, index, "int64")
     expr = as_type(given, "int64") if given.expr.dtype == "uint64" else given.expr
-    low = arithmetic.lowest(ctx, expr)
+    low = lowest(ctx, expr)
     if (low is not None and low >= 0) or not is_signed(expr.dtype):
         return expr
     return _signed(ctx, cast(expr, "int64"), extent)

@@ -17,7 +17,7 @@ import numpy as np
 
 from nomp.diagnostics import Diagnostic, NompError, Note
 from nomp.frontend import python_source as source
-from nomp.frontend.python_context import Constant, Context, Given, Guard, Number, Static, Unusable
+from nomp.frontend.python_context import Constant, Context, Given, Number, Static, Unusable
 from nomp.frontend.python_names import analyse, reads, stores
 from nomp.frontend.python_types import OWN, Value, as_type, constant_of, device, shown
 from nomp.region import Call, Const, Declare, Function, Stmt
@@ -33,12 +33,12 @@ def own(
     given = _bound(ctx, node, function, definition, number_of)
     kinds = tuple(_kind(ctx, node, name, value) for name, value in given.items())
     constants = tuple(value.constant for value in given.values())
-    key = (function.__code__, function.__defaults__, kinds, repr(constants))
+    key = (function, kinds, repr(constants))
     if key not in ctx.shared.functions:
-        if function.__code__ in ctx.shared.calling:
+        if function in ctx.shared.calling:
             message = f"a kernel cannot call '{function.__name__}', which calls itself"
             raise ctx.refusal("N208", node, message, "write it as a loop")
-        ctx.shared.calling.append(function.__code__)
+        ctx.shared.calling.append(function)
         try:
             known = {name: value for name, value in given.items() if value.constant is not None}
             _define(ctx, function, (text, definition), dict(zip(given, kinds, strict=True)), known, key)
@@ -48,7 +48,7 @@ def own(
         finally:
             ctx.shared.calling.pop()
     for part in ("__code__", "__defaults__", "__kwdefaults__"):
-        ctx.shared.guards.append(Guard(f"{function.__name__}.{part}", function, part, getattr(function, part)))
+        ctx.shared.guard(f"{function.__name__}.{part}", function, part, getattr(function, part))
     made = ctx.shared.functions[key]
     args = tuple(as_type(value, dtype) for value, (_, dtype) in zip(given.values(), made.params, strict=True))
     return Value(Call(made.name, args, made.dtype, ctx.place(node)), ctx.shared.results[key])
@@ -112,7 +112,7 @@ def _define(
     given: dict[str, Given] = {name: Number(kind) for name, kind in kinds.items()}
     given |= {name: Constant(value) for name, value in constants.items()}
     given |= _surroundings(ctx, function, reads(*body) - kinds.keys() - variables)
-    inner = Context(text.file, given, variables - _counters(body), ctx.shared)
+    inner = Context(text.file, given, variables - _counters(body), ctx.shared, is_function=True)
     for name in kinds.keys() & inner.kinds.keys():
         inner.kinds[name].start = kinds[name]
 
@@ -190,10 +190,10 @@ def _surroundings(ctx: Context, function: FunctionType, names: frozenset[str]) -
     for name in sorted(names):
         if name in closure:
             found[name] = _outside(closure[name].cell_contents)
-            ctx.shared.guards.append(Guard(name, closure[name], "cell_contents", closure[name].cell_contents))
+            ctx.shared.guard(name, closure[name], "cell_contents", closure[name].cell_contents)
         elif name in function.__globals__:
             found[name] = _outside(function.__globals__[name])
-            ctx.shared.guards.append(Guard(name, function.__globals__, name, function.__globals__[name]))
+            ctx.shared.guard(name, function.__globals__, name, function.__globals__[name])
         elif hasattr(builtins, name):
             found[name] = Static(getattr(builtins, name))
     return found

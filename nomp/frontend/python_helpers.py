@@ -25,10 +25,15 @@ def modular(op: str, left: Expr, right: Expr, dtype: str) -> Expr:
     return cast(Binary(op, cast(left, wide), cast(right, wide), wide), dtype)
 
 
+def helper_name(name: str, dtype: str) -> str:
+    """What the helper *name* that computes in *dtype* is called in the region: no function of the program's is."""
+    return f"{name}_{dtype}"
+
+
 def helper(ctx: Context, name: str, dtype: str, left: Expr, right: Expr) -> Expr:
     """A call of the helper *name* for *dtype*, which becomes a function of the region."""
     wide = wide_type(dtype)
-    full = f"{name}_{wide}"
+    full = helper_name(name, wide)
     if (name, wide) not in ctx.shared.functions:
         body = _HELPERS[name, is_float(wide)](wide)
         ctx.shared.functions[name, wide] = Function(full, wide, (("a", wide), ("b", wide)), body)

@@ -94,6 +94,19 @@ class Liveness:
         return head if isinstance(loop, ast.While) else head | reads(loop.iter)
 
 
+def always_set(body: list[ast.stmt]) -> Names:
+    """The names that each run of *body*, that of a loop which nothing leaves, assigns to."""
+    found: Names = NONE
+    for stmt in body:
+        if isinstance(stmt, ast.If):
+            found |= always_set(stmt.body) & always_set(stmt.orelse)
+        elif isinstance(stmt, ast.Assign | ast.AugAssign):
+            found |= stores(*getattr(stmt, "targets", [getattr(stmt, "target", stmt)]))
+        if any(isinstance(inner, ast.Continue) for inner in ast.walk(stmt)):
+            break
+    return found
+
+
 def _branches(stmt: ast.stmt) -> bool:
     """Whether *stmt* has statements of its own in which control may go elsewhere."""
     return isinstance(stmt, ast.Try | ast.TryStar | ast.Match)

@@ -10,15 +10,18 @@ import ast
 import io
 import re
 import tokenize
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nomp.diagnostics import Span, error
-from nomp.frontend.python_source import FunctionNode, Text
+from nomp.frontend.python_source import FunctionNode, Text, first_line
 from nomp.pragma import Pragma
 from nomp.pragma import parse as parse_pragma
 
-_PRAGMA = re.compile(r"#\s*pragma\s+(?=nomp\b)")
+PRAGMA = re.compile(r"#[ \t\f]*pragma[ \t\f]+(?=nomp\b)")
+"""How the comments begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,36 +42,41 @@ class _Block:
     in_class: bool
 
 
-def sites(text: Text, first: int = 1, last: int | None = None) -> tuple[Site, ...]:
-    """The pragmas in lines *first* to *last* of *text*."""
-    if "nomp" not in text.text:
+_Start = tuple[int, _Block, int]
+"""The line in which a statement begins, and its place."""
+
+
+def sites(text: Text, tree: ast.Module, first: int = 1, last: int | None = None) -> tuple[Site, ...]:
+    """The pragmas in lines *first* to *last* of *text*, before statements of *tree*, which has the functions there."""
+    places = [(row, column) for row, column in _comments(text) if first <= row <= (last or row)]
+    if not places:
         return ()
-    lines = text.text.splitlines(keepends=True)
-    found = []
-    blocks = list(_blocks(text.tree.body, None, False))
-    for row, column in _comments(text, lines):
-        if first <= row <= (last or row):
-            found.append(_site(text, lines, blocks, row, column))
+    blocks = list(_blocks(tree.body, None, False))
+    starts = [(first_line(stmt), block, index) for block in blocks for index, stmt in enumerate(block.body)]
+    starts.sort(key=_row)
+    found = [_site(text, blocks, starts, row, column) for row, column in places]
     _refuse_nested(text.file, found)
     return tuple(found)
 
 
-def _comments(text: Text, lines: list[str]) -> Iterator[tuple[int, int]]:
+@lru_cache(maxsize=64)
+def _comments(text: Text) -> tuple[tuple[int, int], ...]:
     """Line (from 1) and column (from 0) of each comment that is a pragma."""
-    for token in tokenize.generate_tokens(io.StringIO(text.text).readline):
-        if token.type == tokenize.COMMENT and _PRAGMA.match(token.string):
-            row, column = token.start
-            if token.line[:column].strip():
-                span = Span(text.file, row, column + 1, len(token.string))
-                raise error("N204", "a pragma after other text in its line", span, help="give it a line of its own")
-            yield row, column
+    if not PRAGMA.search(text.text):
+        return ()
+    tokens = tokenize.generate_tokens(io.StringIO(text.text).readline)
+    return tuple(token.start for token in tokens if token.type == tokenize.COMMENT and PRAGMA.match(token.string))
 
 
-def _site(text: Text, lines: list[str], blocks: list[_Block], row: int, column: int) -> Site:
-    found = _PRAGMA.match(lines[row - 1], column)
+def _site(text: Text, blocks: list[_Block], starts: list[_Start], row: int, column: int) -> Site:
+    line = text.lines[row - 1]
+    found = PRAGMA.match(line, column)
     assert found is not None
-    pragma = parse_pragma(_joined(text, lines, row, found.end()), text.file, row, found.end() + 1)
-    block, index = _place(text, blocks, row, column, pragma)
+    if line[:column].strip():
+        span = Span(text.file, row, column + 1, len(line.rstrip()) - column)
+        raise error("N204", "a pragma after other text in its line", span, help="give it a line of its own")
+    pragma = parse_pragma(_joined(text, row, found.end()), text.file, row, found.end() + 1)
+    block, index = _place(blocks, starts, row, column, pragma)
     if block.in_class and pragma.directive == "for":
         raise error("N204", "a loop in the body of a class", pragma.span, help="put it into a function")
     following = block.body[index] if index < len(block.body) else None
@@ -83,12 +91,12 @@ def _first_words(stmt: ast.stmt) -> str:
     return ast.unparse(stmt).splitlines()[0]
 
 
-def _joined(text: Text, lines: list[str], row: int, start: int) -> str:
+def _joined(text: Text, row: int, start: int) -> str:
     """The pragma's text from *start* on; lines that end in a backslash go on in the next comment."""
-    parts = [lines[row - 1][start:].rstrip("\r\n")]
+    parts = [text.lines[row - 1][start:].rstrip("\r\n")]
     while parts[-1].rstrip().endswith("\\"):
         row += 1
-        following = lines[row - 1].rstrip("\r\n") if row <= len(lines) else ""
+        following = text.lines[row - 1].rstrip("\r\n") if row <= len(text.lines) else ""
         if not following.lstrip().startswith("#"):
             advice = "begin the next line with '#', or remove the backslash"
             raise error("N101", "this pragma goes on, but no comment follows", Span(text.file, row - 1), help=advice)
@@ -96,27 +104,25 @@ def _joined(text: Text, lines: list[str], row: int, start: int) -> str:
     return "\n".join(parts)
 
 
-def _place(text: Text, blocks: list[_Block], row: int, column: int, pragma: Pragma) -> tuple[_Block, int]:
+def _row(start: _Start) -> int:
+    return start[0]
+
+
+def _place(blocks: list[_Block], starts: list[_Start], row: int, column: int, pragma: Pragma) -> tuple[_Block, int]:
     """The block to which a comment in line *row* belongs, by its indentation, and the place in it."""
-    starts = [(_begin(stmt), block, index) for block in blocks for index, stmt in enumerate(block.body)]
-    later = [start for start in starts if start[0] > row]
-    nearest = min(later, key=lambda start: start[0], default=None)
-    if nearest is not None and nearest[1].body[nearest[2]].col_offset == column:
-        return nearest[1], nearest[2]
-    for block in blocks:
-        before = [i for i, stmt in enumerate(block.body) if _begin(stmt) < row]
-        if block.body[0].col_offset == column and before and not any(_begin(stmt) > row for stmt in block.body):
-            last = block.body[before[-1]]
-            inside = [start for start, *_ in starts if start < row and start > (last.end_lineno or 0)]
-            if (last.end_lineno or 0) < row and not inside:
+    after = bisect_right(starts, row, key=_row)
+    if after < len(starts):
+        _, block, index = starts[after]
+        if block.body[index].col_offset == column:
+            return block, index
+    for block in (block for block in blocks if block.body[0].col_offset == column):
+        before = [i for i, stmt in enumerate(block.body) if first_line(stmt) < row]
+        if before and not any(first_line(stmt) > row for stmt in block.body):
+            end = block.body[before[-1]].end_lineno or 0
+            if end < row and not any(end < start < row for start, *_ in starts):
                 return block, before[-1] + 1
     message = "the indentation of this pragma is that of no block here"
     raise error("N204", message, pragma.span, help="indent it like the statements around it")
-
-
-def _begin(stmt: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(stmt, "decorator_list", [])
-    return min([stmt.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _blocks(body: list[ast.stmt], function: FunctionNode | None, in_class: bool) -> Iterator[_Block]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from nomp.arithmetic import cast
-from nomp.diagnostics import Diagnostic, NompError, error
+from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.frontend import private, reductions
 from nomp.frontend.python_context import (
     Context,
@@ -28,7 +28,7 @@ from nomp.frontend.python_context import (
 from nomp.frontend.python_expressions import number_of
 from nomp.frontend.python_functions import counters_of, settle
 from nomp.frontend.python_locals import declared
-from nomp.frontend.python_names import Names, reads, stores
+from nomp.frontend.python_names import Names, always_set, reads, stores
 from nomp.frontend.python_statements import Bounds, Scope, counted, range_arguments
 from nomp.frontend.python_types import as_type
 from nomp.frontend.usage import with_use
@@ -63,12 +63,18 @@ class Loop:
         assert isinstance(self.node.target, ast.Name)
         return self.node.target.id
 
+    @property
+    def span(self) -> Span:
+        """Where its ``for`` stands."""
+        return Span(self.file, self.node.lineno, self.node.col_offset + 1, 3)
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A variable that the kernel sets: its parameter's position, the kinds of its value and of its first one.
+    """A variable that the kernel sets: its parameter's position, the kinds that it is given, and that of its start.
 
     *flag* is the position of the parameter that says whether it is set, where it has no value before the loop.
+    *stays*: it may keep the value that it has before the loop.
     """
 
     name: str
@@ -76,6 +82,7 @@ class Result:
     kinds: frozenset[str]
     start: str | None
     flag: int | None = None
+    stays: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +123,15 @@ def translate(loop: Loop, given: Mapping[str, Given], up: bool, wrapping: Wrappi
     sources: tuple[Source | None, ...] = (*ctx.params, *(None for _ in (*cells, *flags)))
     places = {name: len(params) - len(flags) + k for k, name in enumerate(ctx.flagged)}
     results = tuple(
-        Result(name, len(ctx.params) + k, ctx.kinds[name].kinds, ctx.kinds[name].start, places.get(name))
+        _result(ctx, name, len(ctx.params) + k, places.get(name), name not in always_set(node.body))
         for k, name in enumerate(cells)
     )
-    return Translated(region, sources, results, tuple(ctx.subscripts), tuple(shared.guards))
+    return Translated(region, sources, results, tuple(ctx.subscripts), tuple(shared.guards.values()))
+
+
+def _result(ctx: Context, name: str, position: int, flag: int | None, stays: bool) -> Result:
+    kinds = ctx.kinds[name]
+    return Result(name, position, kinds.assigned or kinds.kinds, kinds.start, flag, stays)
 
 
 def _name(loop: Loop) -> str:
@@ -143,14 +155,14 @@ def _made(ctx: Context, loop: Loop, up: bool) -> For:
     """The loop itself, with the parameters that it takes."""
     node = loop.node
     arguments = range_arguments(ctx, node)
-    for name in ordered_parameters(loop):
+    for name in _ordered_parameters(loop):
         if isinstance(ctx.given.get(name), Number) and name not in ctx.kinds:
             number_of(ctx, _mention(node, name))
     bounds = _bounds(ctx, loop, arguments, up)
     return counted(ctx, node, bounds, Scope())
 
 
-def ordered_parameters(loop: Loop) -> list[str]:
+def _ordered_parameters(loop: Loop) -> list[str]:
     """The names that the loop's header mentions: scripts know bounds by these."""
     return [name for name in loop.arguments if name in reads(loop.node.iter)]
 
@@ -216,7 +228,7 @@ def _flag(flag: Var) -> Param:
 
 def _refuse_hidden(ctx: Context, loop: Loop) -> None:
     """Refuse variables that the loop sets and that functions it calls read: they take these for constant."""
-    for guard in ctx.shared.guards:
+    for guard in ctx.shared.guards.values():
         if guard.name in loop.visible:
             message = f"'{guard.name}' is set in the loop, and read by a function that the loop calls"
             raise ctx.refusal("N208", loop.node, message, "pass it to the function")

@@ -7,7 +7,9 @@ functions that loops call, by `python_functions`.
 from __future__ import annotations
 
 import ast
+import io
 import linecache
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,11 +25,12 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A file of Python: its name, its *text* and its *tree*."""
+    """A file of Python: its name, its *text*, its *tree* and its *lines*, as Python counts them, with their ends."""
 
     file: str
     text: str
     tree: ast.Module
+    lines: tuple[str, ...]
 
 
 @lru_cache(maxsize=64)
@@ -35,7 +38,7 @@ def parsed(file: str, text: str) -> Text:
     """*text*, which *file* has.  Raises N230 where it is no Python."""
     register_source(file, text)
     try:
-        return Text(file, text, ast.parse(text, file))
+        return Text(file, text, ast.parse(text, file), tuple(io.StringIO(text)))
     except SyntaxError as problem:
         span = Span(file, problem.lineno or 1, problem.offset or 1)
         raise error("N230", f"this is no Python: {problem.msg}", span, help="see whether python runs it") from None
@@ -55,10 +58,8 @@ def of(function: FunctionType) -> Text:
 def node_of(function: FunctionType) -> tuple[Text, FunctionNode]:
     """The text and the definition of *function*.  Raises N230 where there is none, or the file has changed."""
     text, code = of(function), function.__code__
-    definitions = [node for node in ast.walk(text.tree) if isinstance(node, FunctionNode)]
-    for node in definitions:
-        there = node.name == code.co_name and first_line(node) == code.co_firstlineno
-        if there and (is_loaded(function) or _is_current(text, node, code)):
+    for node in _definitions(text).get((code.co_name, code.co_firstlineno), []):
+        if is_loaded(function) or _is_current(text, node, code):
             return text, node
     message = f"'{function.__qualname__}' is not defined in line {code.co_firstlineno} of '{text.file}' (any more)"
     raise error("N230", message, help="start the program again if the file has changed; give lambdas a 'def'")
@@ -71,7 +72,7 @@ def is_loaded(function: FunctionType) -> bool:
 
 def _is_current(text: Text, node: FunctionNode, code: CodeType) -> bool:
     """Whether *node* of *text* is what *code* was made of, as far as lines tell where others rewrite assertions."""
-    made = [c for c in codes(_compiled(text)) if (c.co_name, c.co_firstlineno) == (code.co_name, code.co_firstlineno)]
+    made = _codes(text).get((code.co_name, code.co_firstlineno), [])
     if any(isinstance(inner, ast.Assert) for inner in ast.walk(node)):
         return any({line for *_, line in c.co_lines()} == {line for *_, line in code.co_lines()} for c in made)
     return any(c.co_code == code.co_code and _constants(c) == _constants(code) for c in made)
@@ -82,13 +83,28 @@ def _constants(code: CodeType) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _compiled(text: Text) -> CodeType:
-    return compile(text.tree, text.file, "exec", dont_inherit=True)
+def _definitions(text: Text) -> dict[tuple[str, int], list[FunctionNode]]:
+    """The functions of *text* by their names and first lines."""
+    found = defaultdict(list)
+    for node in ast.walk(text.tree):
+        if isinstance(node, FunctionNode):
+            found[node.name, first_line(node)].append(node)
+    return dict(found)
 
 
-def first_line(node: FunctionNode) -> int:
-    """The line in which *node* begins for Python: that of its first decorator."""
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+@lru_cache(maxsize=64)
+def _codes(text: Text) -> dict[tuple[str, int], list[CodeType]]:
+    """What Python makes of these functions."""
+    found = defaultdict(list)
+    for code in codes(compile(text.tree, text.file, "exec", dont_inherit=True)):
+        found[code.co_name, code.co_firstlineno].append(code)
+    return dict(found)
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line in which *node* begins for Python: that of its first decorator, if it has any."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:

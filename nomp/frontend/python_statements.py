@@ -14,6 +14,7 @@ from nomp.arithmetic import cast
 from nomp.frontend import python_arithmetic as arithmetic
 from nomp.frontend.python_context import Array, Context
 from nomp.frontend.python_expressions import binary_operator, condition, number_of, translate
+from nomp.frontend.python_integers import counter_width, lowest
 from nomp.frontend.python_names import reads, stores
 from nomp.frontend.python_types import NoType, Value, as_type, is_integer, shown, value
 from nomp.region import (
@@ -308,7 +309,7 @@ def _direction(ctx: Context, node: ast.expr, step: Expr) -> bool:
         if step.value == 0:
             raise ctx.refusal("N205", node, "the step of this range is 0", "step by another number")
         return step.value > 0
-    if (arithmetic.lowest(ctx, step) or 0) < 1:
+    if (lowest(ctx, step) or 0) < 1:
         advice = "write a constant step, and compute the other index in the loop"
         raise ctx.refusal("N205", node, "whether this step leads up or down is not known before the loop", advice)
     return True
@@ -345,12 +346,12 @@ def counted(ctx: Context, stmt: ast.For, bounds: Bounds, scope: Scope, first: St
     name = stmt.target.id
     iname = ctx.names.unique(name)
     counter = Var(iname, "int64", ctx.place(stmt.target))
-    low = arithmetic.lowest(ctx, bounds.lower)
+    low = lowest(ctx, bounds.lower)
     if not bounds.up:
-        low = arithmetic.lowest(ctx, bounds.upper)
+        low = lowest(ctx, bounds.upper)
         low = low + 1 if low is not None else None
     if low is not None:
-        ctx.lowest[iname] = low
+        ctx.lowest[iname], ctx.widths[iname] = low, counter_width(ctx, low, bounds.step)
     outer = ctx.counters.pop(name, None)
     if name in ctx.kinds:
         first = (*first, *_store(ctx, stmt.target, value(counter, "pyint"), stmt))

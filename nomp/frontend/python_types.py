@@ -22,6 +22,9 @@ from nomp.region import Const, Expr
 OWN = {"pybool": "bool", "pyint": "int64", "pyfloat": "float64"}
 """Python's own numbers, and the types in which devices hold them."""
 _CLASSES: dict[str, Any] = {"pybool": np.dtype(bool), "pyint": int, "pyfloat": float}
+COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+"""NumPy's names of operators, and C's symbols."""
+BITWISE = {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
 _RANKS = ("pybool", "pyint", "pyfloat")
 _SHOWN = {"pybool": "bool", "pyint": "int", "pyfloat": "float"}
 
@@ -108,7 +111,8 @@ def result(ufunc: np.ufunc, kinds: tuple[str, ...]) -> tuple[tuple[str, ...], st
 @cache
 def resolved(ufunc: np.ufunc, kinds: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """`result` where NumPy decides, also of Python's own numbers alone.  Raises `NoType`."""
-    given = tuple(_CLASSES[kind] if kind in _CLASSES else np.dtype(kind) for kind in kinds)
+    own = set(kinds) <= OWN.keys()  # then NumPy makes scalars of its own of them
+    given = tuple(np.dtype(device(kind)) if own else _CLASSES.get(kind, np.dtype(device(kind))) for kind in kinds)
     try:
         *operands, out = ufunc.resolve_dtypes((*given, None))
     except TypeError:
@@ -120,23 +124,19 @@ def resolved(ufunc: np.ufunc, kinds: tuple[str, ...]) -> tuple[tuple[str, ...], 
     return tuple(dtype.name for dtype in operands), out.name
 
 
-_COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
-
-
 @cache
 def _own_result(ufunc: np.ufunc, kinds: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """What Python's operator gives for numbers of its own, which is not what NumPy's function does."""
     name, largest = ufunc.__name__, max(kinds, key=_RANKS.index)
     arithmetic = "pyint" if largest == "pybool" else largest
-    if name in _COMPARISONS:
+    if name in COMPARISONS:
         return (device(arithmetic),) * len(kinds), "pybool"
     if name == "divide":
         return ("float64",) * 2, "pyfloat"
-    if name in (*_BITWISE, "left_shift", "right_shift", "invert"):
+    if name in (*BITWISE, "left_shift", "right_shift", "invert"):
         if largest == "pyfloat":
             raise NoType(f"'{name}' is not defined for {' and '.join(map(shown, kinds))}")
-        kind = "pybool" if name in _BITWISE and arithmetic != largest else "pyint"
+        kind = "pybool" if name in BITWISE and arithmetic != largest else "pyint"
         return (device(kind),) * len(kinds), kind
     return (device(arithmetic),) * len(kinds), arithmetic
 

@@ -1,7 +1,7 @@
 """``nomp.kernel``: a function in C, given as text, that Python calls with NumPy arrays.
 
 In: the text of one C function and its clauses.  Out: a callable.  It is `nomp_jit` and `nomp_run` of the C API, for
-Python.  Made by `runtime.api`.
+Python.  `nomp.kernel` is `kernel`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from nomp.diagnostics import Span, error
-from nomp.frontend import clang
 from nomp.pragma import ForClauses, Name, Reduce
 from nomp.pragma_help import OPERATORS
 from nomp.region import Param, Region, Script
@@ -102,6 +101,8 @@ def kernel(
     function accumulates into (``"s"`` for ``s[0]``) the operator; *jit*: parameters whose values are compiled in;
     *name*: the kernel's, that of the function by default.  Errors: those of ``nomp_jit``, N2xx and N651.
     """
+    from nomp.frontend import clang
+
     for variable, op in (reduce or {}).items():
         if op not in OPERATORS:
             message = f"'{op}' is no operator to reduce '{variable}' with"

@@ -6,7 +6,7 @@ that certainly leaves its array.  Used by `runtime.python`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from nomp.arithmetic import Number, evaluate, is_launch_expr
 from nomp.diagnostics import error
@@ -14,6 +14,7 @@ from nomp.frontend.python_context import Wrapping
 from nomp.frontend.python_regions import Translated
 from nomp.region import Region
 from nomp.runtime import bounds, ranges
+from nomp.walks import variables
 
 
 def wrapping(translated: Translated, scalars: Mapping[str, Number]) -> Wrapping:
@@ -29,10 +30,19 @@ def wrapping(translated: Translated, scalars: Mapping[str, Number]) -> Wrapping:
     return Wrapping(frozenset(both), frozenset(below))
 
 
-def check(region: Region, scalars: Mapping[str, Number]) -> None:
-    """Raise N238 where the launch certainly uses an element that an array does not have."""
+def deciding(translated: Translated) -> frozenset[str]:
+    """The scalars on which `wrapping` and `check` depend."""
+    exprs = [expr for subscript in translated.subscripts for expr in (subscript.expr, subscript.extent)]
+    return ranges.deciding(translated.region) | variables(*exprs)
+
+
+def check(region: Region, certain: Iterable[bounds.Access], scalars: Mapping[str, Number]) -> None:
+    """Raise N238 where the launch certainly uses an element that an array does not have.
+
+    *certain*: `bounds.accesses` of *region*.
+    """
     seen: dict[int, tuple[Number, ...]] = {}
-    for access in bounds.accesses(region):
+    for access in certain:
         extents = access.param.shape
         known = zip(access.subscripts, extents, strict=False)
         pairs = [(index, extent) for index, extent in known if extent is not None]

@@ -13,9 +13,10 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from nomp.frontend import python, python_source
+from nomp.frontend.python_pragmas import PRAGMA
 from nomp.runtime.jit import install
 
-_PRAGMA = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+nomp\b", re.MULTILINE)
+_PRAGMA = re.compile(PRAGMA.pattern.encode())
 
 
 class Loader(machinery.SourceFileLoader):

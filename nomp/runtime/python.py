@@ -9,38 +9,31 @@ The objects under the names of a loop are looked at for each launch, because in 
 
 from __future__ import annotations
 
-import ctypes
-import struct
 import weakref
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from nomp.arithmetic import SIZES, Number, convert
-from nomp.backend import TYPE_CODES
-from nomp.diagnostics import Diagnostic, NompError, Span, error
-from nomp.frontend.python_context import UNSET, Given, Guard, Source, Static, Unset, Unusable, Wrapping
+from nomp.arithmetic import SIZES
+from nomp.diagnostics import Diagnostic, Span, error
+from nomp.frontend.python_context import UNSET, Given, Guard, Static, Unset, Unusable, Wrapping
 from nomp.frontend.python_context import Number as NumberOf
-from nomp.frontend.python_regions import Loop, Result, Translated, translate
-from nomp.frontend.python_types import OWN
+from nomp.frontend.python_regions import Loop, translate
 from nomp.region import Region
-from nomp.runtime import api, arrays, indices, session
+from nomp.runtime import api, arrays, session
 from nomp.runtime.lent import HostArray
 from nomp.runtime.shown import show
+from nomp.runtime.specialised import Special, specialise
 
-_CODES = {**TYPE_CODES, "bool": "?"}  # takes NumPy's bools, and gives Python's
 _CLASSES: dict[type, str] = {bool: "pybool", int: "pyint", float: "pyfloat"}
 _CLASSES |= {np.dtype(name).type: name for name in SIZES}
 _ARRAYS = (np.ndarray, np.memmap)
 _FLAGS = arrays.WRITEABLE | arrays.ALIGNED | arrays.C_ORDER
 _CALLABLE = (FunctionType, ModuleType, type, np.ufunc, type(len))
-
-
-Reader = Callable[[range, Sequence[Any]], Any]
-"""Computes a scalar of a launch from the loop's range and the objects."""
+_PLAIN = Wrapping()
 
 
 def given(found: Any) -> Given:
@@ -86,7 +79,7 @@ class Registry:
 
     def sync(self, *, file: str, line: int) -> None:
         """``#pragma nomp sync``."""
-        session.sync()
+        api.sync()
 
     def init(self, *, file: str, line: int) -> None:
         """``#pragma nomp init(argc, argv)``."""
@@ -94,25 +87,7 @@ class Registry:
 
     def finalize(self, *, file: str, line: int) -> None:
         """``#pragma nomp finalize``."""
-        session.finalize()
-
-
-@dataclass(slots=True)
-class _Special:
-    """A loop for certain types, with its kernel and the memory from which kernels read its scalars.
-
-    *reading* has, for each scalar, what computes it from the range and the objects.
-    """
-
-    translated: Translated
-    kernel: int
-    reading: list[Reader]
-    layout: struct.Struct
-    memory: Any
-    addresses: list[int]
-    arrays: list[tuple[int, int, bool]]  # position among the parameters, among the objects, and whether it is written
-    results: list[tuple[Result, int, str, int]]  # with the offset in the memory, the type, and the flag's offset
-    checked: set[tuple[Any, ...]] = field(default_factory=set)
+        api.finalize()
 
 
 class _Seen:
@@ -151,14 +126,14 @@ class AnnotatedLoop:
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
-        self._special: dict[Any, dict[tuple[frozenset[int], frozenset[int]], _Special]] = {}
+        self._special: dict[Any, dict[Wrapping, Special]] = {}
         self._seen: _Seen | None = None
         self._told = False
 
     def __call__(self, steps: range, *objects: Any) -> tuple[Any, ...] | None:
         """Launch it; the values of `Loop.results`, or None if there are no iterations and so no new ones."""
         if type(steps) is not range:
-            raise error("N205", "a kernel loops over a range only", self._span(), help="write for i in range(...)")
+            raise error("N205", "a kernel loops over a range only", self.loop.span, help="write for i in range(...)")
         if not steps:
             return None
         seen = self._seen
@@ -166,20 +141,17 @@ class AnnotatedLoop:
             return (steps[-1],) if self.loop.results else ()
         with session.lock:
             api.ensure_started()
-            key = (steps.step > 0, *map(_key, objects))
-            special = self._find(key, steps, objects)
+            special, values = self._find(steps, objects)
+            special.begin(values, objects)
             self._launch(special, steps, objects)
-            return self._collect(special, steps, objects) if self.loop.results else ()
-
-    def _span(self) -> Span:
-        return Span(self.loop.file, self.loop.node.lineno, self.loop.node.col_offset + 1, 3)
+            return special.end(steps, objects) if self.loop.results else ()
 
     def explain(self) -> str:
         """What was made of the loop for each combination of types with which it has been launched."""
         from nomp import remarks
 
         kernels = [special.translated.region for variants in self._special.values() for special in variants.values()]
-        return "\n".join(remarks.remark(region).render() for region in kernels) or f"{self._span()}: not launched yet"
+        return "\n".join(remarks.remark(region).render() for region in kernels) or f"{self.loop.span}: not launched yet"
 
     def sources(self, backend: str) -> list[str]:
         """The source for *backend* of each of these kernels."""
@@ -188,46 +160,32 @@ class AnnotatedLoop:
 
     # ------------------------------------------------------------------------------------------------- specialising
 
-    def _find(self, key: Any, steps: range, objects: Sequence[Any]) -> _Special:
-        """The translation for *objects*, with subscripts treated as the numbers ask for it."""
-        variants = self._special.setdefault(key, {})
-        none: tuple[frozenset[int], frozenset[int]] = frozenset(), frozenset()
-        plain = variants.get(none)
+    def _find(self, steps: range, objects: Sequence[Any]) -> tuple[Special, list[Any]]:
+        """The translation for *objects*, with subscripts treated as the numbers ask for it, and the numbers."""
+        variants = self._special.setdefault((steps.step > 0, *map(_key, objects)), {})
+        plain = variants.get(_PLAIN)
         if plain is None or not all(guard.holds for guard in plain.translated.guards):
             variants.clear()
-            plain = variants[none] = self._make(steps, objects, Wrapping())
-        values = [read(steps, objects) for read in plain.reading]
-        situation = tuple(values)
-        if situation in plain.checked:
-            return plain
-        scalars = _scalars(plain.translated.region, values)
-        wrapping = indices.wrapping(plain.translated, scalars)
-        special = plain
-        if wrapping.both or wrapping.below:
-            signs = wrapping.both, wrapping.below
-            if signs not in variants:
-                variants[signs] = self._make(steps, objects, wrapping)
-            special = variants[signs]
-            scalars = _scalars(special.translated.region, [read(steps, objects) for read in special.reading])
-        indices.check(special.translated.region, scalars)
-        if special is plain:
-            plain.checked.add(situation) if len(plain.checked) < 1024 else plain.checked.clear()
-        return special
+            plain = variants[_PLAIN] = self._make(steps, objects, _PLAIN)
+        special, values = plain, plain.read(steps, objects)
+        wrapping = plain.wrapping(values)
+        if wrapping != _PLAIN:
+            if wrapping not in variants:
+                variants[wrapping] = self._make(steps, objects, wrapping)
+            special = variants[wrapping]
+            values = special.read(steps, objects)
+        special.check(values)
+        return special, values
 
-    def _make(self, steps: range, objects: Sequence[Any], wrapping: Wrapping) -> _Special:
+    def _make(self, steps: range, objects: Sequence[Any], wrapping: Wrapping) -> Special:
         names = self.loop.arguments
         known = {name: given(found) for name, found in zip(names, objects, strict=True)}
         known.setdefault("range", Static(range))
-        translated = translate(self.loop, known, steps.step > 0, wrapping)
-        return _special(translated, names)
+        return specialise(self.loop, translate(self.loop, known, steps.step > 0, wrapping))
 
     # ------------------------------------------------------------------------------------------------------- launch
 
-    def _launch(self, special: _Special, steps: range, objects: Sequence[Any]) -> None:
-        try:
-            special.layout.pack_into(special.memory, 0, *[read(steps, objects) for read in special.reading])
-        except (struct.error, OverflowError):
-            raise self._too_large(special, steps, objects) from None
+    def _launch(self, special: Special, steps: range, objects: Sequence[Any]) -> None:
         addresses = special.addresses.copy()
         used = []
         for position, which, writes in special.arrays:
@@ -237,116 +195,18 @@ class AnnotatedLoop:
             low, high = arrays.stretch(array, address)
             dense = arrays.is_dense(array, low, high)
             used.append(HostArray(self.loop.arguments[which], low, high, dense, writes, array))
-        self._start_results(special, objects)
         launched = session.launch(special.kernel, addresses, used)
         if launched.copied and not self._told:
             self._tell(used)
         if launched.launches:
             self._seen = _Seen(steps, objects, special.translated.guards, launched)
 
-    def _too_large(self, special: _Special, steps: range, objects: Sequence[Any]) -> NompError:
-        params = [p for p in special.translated.region.params if p.kind == "scalar"]
-        for param, read in zip(params, special.reading, strict=True):
-            number = read(steps, objects)
-            if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
-                message = f"'{param.variable}' is {number}, which does not fit into {param.dtype}"
-                place = special.translated.region.span(param.place)
-                return error("N236", message, place, help="kernels count in 64 bits")
-        return error("N236", "a number does not fit into its type", self._span(), help="use a wider type")
-
     def _tell(self, used: Sequence[HostArray]) -> None:
         self._told = True
         names = ", ".join(f"'{array.name}'" for array in used)
         message = f"arrays of this loop are copied to the device and back for each launch: {names}"
         step = f"keep them there: nomp.update(to=[{', '.join(array.name for array in used)}])"
-        show([Diagnostic("N631", message, self._span(), "remark", help=step)], session.settings())
-
-    # ------------------------------------------------------------------------------------------------------ results
-
-    def _start_results(self, special: _Special, objects: Sequence[Any]) -> None:
-        """Give the kernel the values that shared variables have before the loop."""
-        for result, offset, dtype, flag in special.results:
-            start: Any = 0
-            if flag:
-                special.memory[flag] = b"\0"
-            if result.start is not None:
-                start = objects[self.loop.arguments.index(result.name)]
-                if result.start in OWN and dtype != OWN[result.start] and convert(start, dtype) != start:
-                    message = f"'{result.name}' is {start}, which {dtype} does not hold exactly"
-                    step = f"start with np.{dtype}({start})"
-                    raise error("N233", message, self._span(), help=step)
-            struct.pack_into(f"={_CODES[dtype]}", special.memory, offset, start)
-
-    def _collect(self, special: _Special, steps: range, objects: Sequence[Any]) -> tuple[Any, ...]:
-        found: dict[str, Any] = {self.loop.counter: steps[-1]}
-        for result, offset, dtype, flag in special.results:
-            (raw,) = struct.unpack_from(f"={_CODES[dtype]}", special.memory, offset)
-            before = objects[self.loop.arguments.index(result.name)] if result.start else None
-            found[result.name] = UNSET if flag and special.memory[flag] == b"\0" else _as_python(result, raw, before)
-        return tuple([found[name] for name in self.loop.results])
-
-
-def _as_python(result: Result, raw: Number, before: Any) -> Any:
-    """The number *raw* as Python has it after the loop; *before* is what the variable held."""
-    kinds = result.kinds
-    if len(kinds) > 1 and before is not None and raw == before:
-        return before
-    if len(kinds) > 1 and result.start is not None:
-        kinds = kinds - {result.start} or kinds
-    kind = sorted(kinds, key=lambda kind: kind in OWN)[0]
-    if kind in OWN:
-        return {"pybool": bool, "pyint": int, "pyfloat": float}[kind](raw)
-    return np.dtype(kind).type(raw)
-
-
-def _special(translated: Translated, names: Sequence[str]) -> _Special:
-    region = translated.region
-    places = {name: position for position, name in enumerate(names)}
-    reading, codes, scalars, held = [], "=", [], []
-    for position, (param, source) in enumerate(zip(region.params, translated.sources, strict=True)):
-        if source is None or source[0] == "array":
-            continue
-        reading.append(_reader(source, places))
-        scalars.append((position, struct.calcsize(codes)))
-        codes += _CODES[param.dtype]
-    size = struct.calcsize(codes)
-    layout = struct.Struct(codes)
-    results = []
-    for result in translated.results:
-        dtype = region.params[result.position].dtype
-        flag = size + 8 if result.flag is not None else 0
-        results.append((result, size, dtype, flag))
-        scalars += [(result.position, size), *([(result.flag, flag)] if result.flag is not None else [])]
-        size += 16
-    memory = ctypes.create_string_buffer(max(1, size))
-    base = ctypes.addressof(memory)
-    addresses = [0] * len(region.params)
-    for position, offset in scalars:
-        addresses[position] = base + offset
-    for position, (param, source) in enumerate(zip(region.params, translated.sources, strict=True)):
-        if source is not None and source[0] == "array":
-            held.append((position, places[source[1]], param.writes))
-    return _Special(translated, session.declare(region), reading, layout, memory, addresses, held, results)
-
-
-def _reader(source: Source, places: dict[str, int]) -> Reader:
-    """What gives the number that *source* names."""
-    kind, name, *axis = source
-    if kind == "range":
-        return lambda steps, objects: getattr(steps, name)
-    which = places[name]
-    if kind == "value":
-        return lambda steps, objects: objects[which]
-    number = int(axis[0])
-    if kind == "shape":
-        return lambda steps, objects: objects[which].shape[number]
-    return lambda steps, objects: arrays.pitch(objects[which], number, arrays.layout_of(objects[which]).order)  # type: ignore[union-attr]
-
-
-def _scalars(region: Region, values: Sequence[Any]) -> dict[str, Number]:
-    names = [param.name for param in region.params if param.kind == "scalar"]
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    return dict(zip(names, plain, strict=True))
+        show([Diagnostic("N631", message, self.loop.span, "remark", help=step)], session.settings())
 
 
 def _key(found: Any) -> Any:

@@ -78,3 +78,25 @@ def test_a_file_that_is_not_there() -> None:
         "nomp: error: cannot read 'nowhere.py': No such file or directory [N807]\n"
         "help: give a file with a Python program"
     )
+
+
+_AFTER = ["x = 4  #pragma nomp for", "if 1: #  pragma nomp sync", "x = '''\n''' #\tpragma\tnomp for"]
+_NONE = ["x = '#pragma nomp for'\n", "x = '''\n#pragma nomp for\n'''\n", "# pragma nompf\nx = 3\n"]
+
+
+@pytest.mark.parametrize("line", _AFTER)
+@pytest.mark.parametrize("imported", [True, False])
+def test_a_pragma_after_other_text_in_its_line(tmp_path: Path, line: str, imported: bool) -> None:
+    """Also where it is the only one of the file."""
+    (tmp_path / "part.py").write_text(f"{line}\n    \n".replace("sync\n", "sync\n    pass\n"))
+    (tmp_path / "app.py").write_text("import part\n")
+    done = ran(tmp_path, "-m", "nomp.driver", "run", "app.py" if imported else "part.py")
+    assert done.returncode == 1
+    assert "a pragma after other text in its line [N204]" in done.stderr and "part.py:" in done.stderr
+
+
+@pytest.mark.parametrize("text", _NONE)
+def test_text_that_is_no_pragma(tmp_path: Path, text: str) -> None:
+    (tmp_path / "app.py").write_text(f"{text}print(repr(x))\n")
+    plain, ours = ran(tmp_path, "app.py"), ran(tmp_path, "-m", "nomp.driver", "run", "app.py")
+    assert (ours.stdout, ours.stderr, ours.returncode) == (plain.stdout, "", 0)

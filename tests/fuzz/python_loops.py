@@ -74,7 +74,9 @@ class Maker:
                  f"int({self.truth(depth - 1)})", f"bounded(int({a}))", f"bounded(int({a}), {abs(k)})",
                  f"(int({a}) % 7) ** 2",
                  f"int({a}) % (abs(int({b})) + 1)", f"int({a}) // (abs(int({b})) + 1)",
-                 f"np.int32(int({a}) % 100)"]  # fmt: skip
+                 f"np.int32(int({a}) % 100)",
+                 f"(int({a}) * 6364136223846793005 + 1442695040888963407) % {4 << abs(k)}",
+                 f"int(int({a}) * np.int64(2862933555777941757) // 3 % 100)"]  # fmt: skip
         return rng.choice(forms)
 
     def real(self, depth: int) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nomp
-from nomp.runtime import session
+from nomp.runtime import indices, loader, session
 
 Load = Callable[[str], ModuleType]
 
@@ -247,3 +247,64 @@ def test_launches_are_repeated_where_something_has_been_tuned(
     nomp.update(from_=a)
     assert a.tolist() == [4, 4, 4]
     assert any(repeated)
+
+
+@pytest.mark.parametrize("finalize", ["#pragma nomp finalize", "nomp.finalize()"])
+def test_pragmas_are_the_functions_of_their_names(tmp_path: Path, finalize: str) -> None:
+    """A sync has nothing to wait for before init; finalize lets go of the arrays that were on the device."""
+    text = f"""import nomp, weakref, gc
+import numpy as np
+#pragma nomp sync
+nomp.sync()
+a = np.zeros(8)
+#pragma nomp update(to : a)
+#pragma nomp sync
+gone = weakref.ref(a)
+a = None
+assert gone() is not None
+{finalize}
+assert gone() is None
+#pragma nomp sync
+"""
+    loader.execute(str(tmp_path / "app.py"), text.encode(), {})
+    assert not session.started()
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_what_is_looked_at_for_each_launch(load: Load, monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
+    """Subscripts are checked again where they may have changed, and not where other numbers have."""
+    text = """
+    def near(x):
+        return math.floor(x) + math.ceil(x)
+    @nomp.jit
+    def f(a, b, k, start, n):
+        #pragma nomp for
+        for i in range(start, n):
+            b[i] = a[i - SHIFT] * k + near(a[i]) - near(k)
+    """
+    module, calls = load(text.replace("SHIFT", str(shift))), list[str]()
+    for name in ("wrapping", "check"):
+        function = getattr(indices, name)
+        monkeypatch.setattr(indices, name, lambda *a, name=name, function=function: calls.append(name) or function(*a))
+    a = np.linspace(0, 3, 8)
+
+    def run(k: float, start: int, n: int) -> list[str]:
+        calls.clear()
+        found, wanted = np.zeros(8), np.zeros(8)
+        module.f(a, found, k, start, n)
+        module.f.__wrapped__(a, wanted, k, start, n)
+        np.testing.assert_array_equal(found, wanted)
+        return list(calls)
+
+    assert run(0.5, 0, 8) == ["wrapping", "check"]
+    assert [run(k, 0, 8) for k in (0.25, -1.5, 2.0, 0.5)] == [[]] * 4
+    assert run(0.5, 1, 8) == run(0.5, 1, 4) == ["wrapping", "check"]
+    assert run(2.5, 0, 8) == run(2.5, 1, 4) == []
+    for k in (0.5, 3.0):
+        with pytest.raises(nomp.NompError) as caught:
+            module.f(a, a.copy(), k, 0, 9)
+        assert caught.value.code == "N238"
+    (loop,) = module.__nomp__.loops.values()
+    (variants,) = loop._special.values()
+    guards = [[(guard.name, id(guard.owner)) for guard in s.translated.guards] for s in variants.values()]
+    assert all(len(found) == len(set(found)) == 6 for found in guards) and len(guards) == 1 + shift

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import linecache
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import nomp
+from nomp.frontend import python, python_pragmas, python_source
+
+Load = Callable[[str], ModuleType]
 
 
 def test_importing_nomp_imports_nothing_else() -> None:
@@ -53,3 +59,66 @@ def test_a_file_that_has_changed_since_it_was_imported(tmp_path: Path, monkeypat
     with pytest.raises(nomp.NompError) as caught:
         nomp.jit(module.f)
     assert caught.value.code == "N230" and "any more" in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", ["\f", "\v", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_what_ends_no_line_for_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: str) -> None:
+    """Lines are counted as Python counts them: one more would move each pragma."""
+    name = f"odd_{ord(odd):x}"
+    text = f"import nomp\nTEXT = '{odd}'  # {odd}\n@nomp.jit\ndef f(a):\n    '''{odd}\n{odd}'''\n"
+    text += "    #pragma nomp for\n    for i in range(len(a)):\n        a[i] = b[i]\n"
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module(name)
+    module.b = []
+    with pytest.raises(nomp.NompError) as caught:
+        module.f(np.zeros(3))
+    assert f"{name}.py:9:16: error: " in str(caught.value) and "\n    9 |         a[i] = b[i]\n" in str(caught.value)
+    module.b, a = np.arange(3.0), np.zeros(3)
+    module.f(a)
+    assert a.tolist() == [0, 1, 2]
+    nomp.finalize()
+
+
+def test_each_function_is_compiled_by_itself(tmp_path: Path) -> None:
+    """A file's text is looked through once, and only what a function stands in is compiled with it."""
+    one = "def f{0}(a):\n    #pragma nomp for\n    for i in range(len(a)):\n        a[i] = {0}\n"
+    inside = "class C:\n    def outer(self, k):\n        def g(a):\n            #pragma nomp for\n"
+    inside += "            for i in range(len(a)):\n                a[i] = k\n        return nomp.jit(g)\n"
+    text = "from __future__ import annotations\nimport nomp\n" + "".join(one.format(k) for k in range(20)) + inside
+    source = python_source.parsed(str(tmp_path / "many.py"), text)
+    before = python_pragmas._comments.cache_info().misses
+    functions = [node for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef) and node.name != "outer"]
+    for node in functions:
+        program = python.rewritten(source, node)
+        flags, holds = program.tree.body
+        assert isinstance(flags, ast.ImportFrom) and holds.lineno <= node.lineno <= (holds.end_lineno or 0)
+        assert len(program.loops) == 1
+    assert len(python.rewritten(source).loops) == len(functions) == 21
+    assert python_pragmas._comments.cache_info().misses == before + 1
+
+
+def test_functions_in_functions_and_classes(load: Load) -> None:
+    text = """
+    class C:
+        __factor = 3
+        @nomp.jit
+        def scale(self, a):
+            factor = self.__factor
+            #pragma nomp for
+            for i in range(len(a)):
+                a[i] *= factor
+
+    def outer(k):
+        @nomp.jit
+        def inner(a):
+            #pragma nomp for
+            for i in range(len(a)):
+                a[i] += k
+        return inner
+    """
+    module, a = load(text), np.ones(3)
+    module.C().scale(a)
+    module.outer(2)(a)
+    module.outer(5)(a)
+    assert a.tolist() == [10, 10, 10]

@@ -213,6 +213,22 @@ def f(a, b):
     for i in range(10):
         a[i] = outer(b[i]) + inner(i)
 """,
+    "functions of one definition": """
+def maker(k):
+    def add(x):
+        return x + k
+    def twice(x):
+        return add(add(x))
+    return twice
+one, thirty = maker(1), maker(30)
+@nomp.jit
+def f(a, b):
+    nested = maker(500)
+    #pragma nomp for
+    for i in range(10):
+        a[i] = one(b[i]) * 1000 + thirty(b[i])
+        b[i] = one(i) + nested(i)
+""",
     "jit and name": """
 @nomp.jit
 def f(a, b, n=4):

@@ -25,6 +25,7 @@ BODIES = {
     "attribute": "a[i] = self.a[i]",
     "round": "a[i] = round(b[i])",
     "changes type": "t = 1\n    a[i] = t\n    t = b[i] + 0.5\n    t = i",
+    "float constant in an int": "if b[i] > 1:\n        t = 2.0\n    else:\n        t = i\n    a[i] = t",
     "for else": "for j in range(3):\n        a[i] = j\n    else:\n        a[i] = 1",
     "return": "return a[i]",
     "break": "break",
