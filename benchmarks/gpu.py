@@ -24,8 +24,12 @@ EXAMPLE = HERE.parent.parent / "examples" / "02_spectral_cg"
 MESH = [str(path) for path in sorted(EXAMPLE.glob("*.c")) if path.name not in ("main.c", "cg.c")]
 CASES = {"stream": [()], "kernels": [()], "spectral": [("7", str(n), "200") for n in (8, 16, 25)]}
 """The command lines of each program; spectral: order, elements in each direction, iterations."""
-DOMAIN = {"NOMP_ANNOTATIONS_SCRIPT": "sem"}
-"""What schedules the spectral program's annotated loops; the others have no annotations."""
+SCHEDULES = {
+    "stream": {"": {}, " grid": {"NOMP_ANNOTATIONS_SCRIPT": "points"}},
+    "kernels": {"": {}},
+    "spectral": {"": {"NOMP_ANNOTATIONS_SCRIPT": "sem"}},
+}
+"""The schedules that each program is run with: what a column is called, and what is set for it."""
 TOLERANCE = 1e-8
 COUNT = 2**27
 BYTES = {"copy": 16, "mul": 16, "add": 24, "triad": 24, "dot": 16}
@@ -74,16 +78,18 @@ def _build(name: str, build: Path) -> None:
 
 def _table(name: str, options: argparse.Namespace, wrong: list[str]) -> Iterator[str]:
     """The lines of one table; what differs goes to *wrong*."""
-    backends, build = options.backend or ["cuda"], options.build
-    titles = [f"nomp {backend} / ms | hand/nomp" for backend in backends]
+    build = options.build
+    columns = {f"{backend}{schedule}": {"NOMP_BACKEND": backend, **settings}
+               for backend in options.backend or ["cuda"] for schedule, settings in SCHEDULES[name].items()}
+    titles = [f"nomp {column} / ms | hand/nomp" for column in columns]
     yield f"| {name} | hand / ms | {' | '.join(titles)} |" + (" GB/s |" if name == "stream" else "")
-    yield "|:--|" + "--:|" * (1 + 2 * len(backends) + (name == "stream"))
+    yield "|:--|" + "--:|" * (1 + 2 * len(columns) + (name == "stream"))
     for case in CASES[name]:
-        runs: dict[str, list[Lines]] = {"hand": [], **{backend: [] for backend in backends}}
+        runs: dict[str, list[Lines]] = {"hand": [], **{column: [] for column in columns}}
         for _ in range(options.rounds):
             runs["hand"].append(_read([str(build / f"{name}.hand"), *case]))
-            for backend in backends:
-                runs[backend].append(_read([str(build / f"{name}.nomp"), *case], NOMP_BACKEND=backend, **DOMAIN))
+            for column, settings in columns.items():
+                runs[column].append(_read([str(build / f"{name}.nomp"), *case], **settings))
         for part in runs["hand"][0]:
             times = {who: median(lines[part][0] for lines in found) for who, found in runs.items()}
             sums = [lines[part][1] for found in runs.values() for lines in found]
@@ -91,10 +97,10 @@ def _table(name: str, options: argparse.Namespace, wrong: list[str]) -> Iterator
                 wrong.append(f"{name} {' '.join(case)} {part}: checksums {sums}")
             if not times["hand"]:  # a checksum of all that has been made
                 continue
-            cells = [f"{1e3 * times[b]:.4f} | {times['hand'] / times[b]:.2f}" for b in backends]
+            cells = [f"{1e3 * times[one]:.4f} | {times['hand'] / times[one]:.2f}" for one in columns]
             label = f"{int(case[1]) ** 3} elements" if case else part
             row = f"| {label} | {1e3 * times['hand']:.4f} | {' | '.join(cells)} |"
-            rate = BYTES[part] * COUNT / times[backends[0]] / 1e9 if part in BYTES else 0
+            rate = BYTES[part] * COUNT / times[next(iter(columns))] / 1e9 if part in BYTES else 0
             yield row + (f" {rate:.0f} |" if part in BYTES else " |" if name == "stream" else "")
     yield ""
 
