@@ -90,8 +90,9 @@ class Native(Protocol):
         """*kernel* with its *arguments*, ready for launches with *group_bytes*."""
 
     def stage(self, nbytes: int) -> tuple[int, Any]:
-        """The address of *nbytes* of memory by way of which copies are faster (0 if there is no such thing), and what
-        must live as long as it is used.  It is not used again before a copy from it has ended."""
+        """The address of *nbytes* of the host's memory by way of which copies are faster, and that kernels can be given
+        as a buffer (0 if there is no such thing), and what must live as long as it is used.  It is not used again
+        before a copy from it has ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """Cells: single elements that a kernel writes without anyone having mapped them, such as the result of a reduction.
 
 In: the ``cell`` parameters of a region and their host addresses.  Out: a one-element device buffer for each, filled
-before the launches and copied back after them.  Used by `runtime.kernel`.
+before the launches and copied back after them; where the host and kernels reach the same memory (CUDA) and the cell is
+read and written once, as by the last kernel of a reduction, it is there, and nothing is copied.  Used by
+`runtime.kernel`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomp.arithmetic import SIZES, Number, evaluate, is_float, limits
-from nomp.backend import TYPE_CODES, Device
+from nomp.backend import TYPE_CODES, Device, Native
 from nomp.region import Param, Region
 from nomp.runtime.held import Held
 from nomp.runtime.memory import AddressMap
@@ -41,14 +43,40 @@ class Cell(Held):
         if region.overwrite and ops:
             start = struct.pack(f"={TYPE_CODES[self.param.dtype]}", identity(ops[0], self.param.dtype))
             self.start = ctypes.create_string_buffer(start, len(start))
+        self._stage: tuple[int, Any] | None = None
+        self._is_near = False
+
+    def buffer(self, device: Device, once: bool = False) -> Any:
+        """See `Held.buffer`.  *once*: launches read and write it only once."""
+        if self._buffer is None and once and (native := device.native()):
+            address, _ = self.stage(native)
+            self._buffer, self._is_near = address or None, bool(address)
+        return super().buffer(device)
+
+    def stage(self, native: Native) -> tuple[int, Any]:
+        """See `Native.stage`; it is the buffer itself where that is near."""
+        self._stage = self._stage or native.stage(self.size)
+        return self._stage
+
+    def release(self, device: Device) -> None:
+        """See `Held.release`."""
+        if self._is_near:
+            self._buffer, self._is_near = None, False
+        self._stage = None
+        super().release(device)
 
     def offset(self, scalars: Mapping[str, Number]) -> int:
         """How many bytes the element is away from the parameter's address."""
         return int(evaluate(self.param.index, scalars)) * self.size if self.param.index else 0
 
     def load(self, device: Device, memory: AddressMap, element: int) -> None:
-        """Fill the buffer: with the operator's identity, or from the host *element*'s device copy, or from itself."""
-        if self.start is not None:
+        """Fill the buffer: with the operator's identity, or from the host *element*'s device copy, or from itself.
+
+        No kernel uses it: the last one has been waited for.
+        """
+        if self._is_near:
+            self._load_near(device, memory, element)
+        elif self.start is not None:
             device.copy_to(self._buffer, 0, ctypes.addressof(self.start), self.size)
         elif (place := self.mapped(memory, element)) is not None:
             device.copy(self._buffer, 0, *place, self.size)
@@ -57,9 +85,23 @@ class Cell(Held):
 
     def store(self, device: Device, memory: AddressMap, element: int) -> None:
         """Bring the result to the host *element*, and to its device copy if there is one; waits for the kernels."""
+        if self._is_near:
+            device.sync()
+            ctypes.memmove(element, self._buffer, self.size)
+            if (place := self.mapped(memory, element)) is not None:
+                device.copy_to(*place, element, self.size)
+            return
         if (place := self.mapped(memory, element)) is not None:
             device.copy(*place, self._buffer, 0, self.size)
         device.copy_from(self._buffer, 0, element, self.size)
+
+    def _load_near(self, device: Device, memory: AddressMap, element: int) -> None:
+        if self.start is not None:
+            element = ctypes.addressof(self.start)
+        elif (place := self.mapped(memory, element)) is not None:
+            device.copy_from(*place, self._buffer, self.size)
+            return
+        ctypes.memmove(self._buffer, element, self.size)
 
     def mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
         """The buffer and the byte in it that hold *element* on the device."""

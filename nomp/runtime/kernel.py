@@ -296,10 +296,10 @@ class Kernel:
             cells = tuple(cell.offset(scalars) for cell in self._cells)
             counters = tuple(self._final_counters(scalars))
             with driver_errors(f"preparing '{self.region.name}'", self.span):
-                buffers = {cell.param.name: cell.buffer(context.device) for cell in self._cells}
                 self._check_header(scalars)
-                idle = self._is_idle(scalars)
-                bound = None if idle else self._bind(context, scalars, pointers, entries, buffers)
+                bound = None if self._is_idle(scalars) else self._bind(context, scalars, pointers, entries)
+                for cell in self._cells:
+                    cell.buffer(context.device)  # which is filled and read even if there is no launch
         except ZeroDivisionError as reason:
             message = f"the bounds of kernel '{self.region.name}' divide by zero, or a step is zero"
             raise error("N612", message, self.span, help=f"the values are {_listed(scalars)}") from reason
@@ -327,10 +327,10 @@ class Kernel:
         return self._trips is not None and all(evaluate(count, scalars) <= 0 for count in self._trips)
 
     def _bind(
-        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int],
-        entries: Sequence[Entry | None], buffers: dict[str, Any],
-    ) -> tuple[Program, tuple[Ready, ...], tuple[aliasing.Used, ...]]:  # fmt: skip
-        """The program, its launches, and what they use of the arrays, whose buffers are added to *buffers*."""
+        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
+    ) -> tuple[Program, tuple[Ready, ...], tuple[aliasing.Used, ...]]:
+        """The program, its launches, and what they use of the arrays."""
+        buffers: dict[str, Any] = {}
         offsets: dict[str, int] = {}
         mapped: dict[str, bounds.Elements] = {}
         for (position, param), pointer, entry in zip(self._arrays, pointers, entries, strict=True):
@@ -356,6 +356,8 @@ class Kernel:
         program = self.compile(context, scalars, variant)
         if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
             context.illegal(wrong)
+        for cell in self._cells:
+            buffers[cell.param.name] = cell.buffer(context.device, once=cell.param.name in program.finished)
         return program, program.bind(scalars, buffers, offsets), used
 
     def _aliased(self, used: tuple[aliasing.Used, ...]) -> bool:

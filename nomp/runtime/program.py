@@ -43,7 +43,8 @@ class Ready:
 class Program:
     """The entry points of *source* and the scratch buffers that its launches share (the queue is in order).
 
-    The region's scalars *loose* decide on nothing but values of elements, unless a script has changed that.
+    The region's scalars *loose* decide on nothing but values of elements, unless a script has changed that.  *finished*
+    are the arguments that only the last of several launches has, which finishes a reduction.
     """
 
     def __init__(
@@ -60,6 +61,8 @@ class Program:
         sizes = [size for launch in source.launches for size in (*launch.grid, *launch.block)]
         sizes += [scratch.size for scratch in source.scratch]
         self.space = source.space
+        used = [{argument.name for argument in launch.arguments} for launch in source.launches]
+        self.finished = frozenset(used[-1].difference(*used[:-1])) if len(used) > 1 else frozenset()
         self.can_rebind = source.schedule is None and not any(_mentions(size, names) for size in sizes)
         try:
             self._kernels = timed("device compiler")(compiled)(device, source, cache, span)

@@ -33,9 +33,9 @@ class Action:
     *object* is the driver's handle: of a kernel whose argument *index* to ``set`` or that to ``launch`` (with
     *arguments*, see `backend.Bound`), of a buffer to ``write`` or ``read`` (which waits); or the address of an argument
     to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*; what is
-    copied goes by way of *stage*, unless that is 0.  *source*, if not 0, says that the host's value is an integer of so
-    many bytes, a signed one if that is negative, and the argument one of *size* bytes.  A launch asks for *size* bytes
-    of each group's memory.
+    copied goes by way of *stage*, unless that is 0, and no further if that is the buffer.  *source*, if not 0, says
+    that the host's value is an integer of so many bytes, a signed one if that is negative, and the argument one of
+    *size* bytes.  A launch asks for *size* bytes of each group's memory.
     """
 
     kind: Literal["set", "launch", "write", "read", "store"]
@@ -147,7 +147,7 @@ def _cells(
     """What fills the buffers of *cells*, and what brings the results to the program's variables."""
     before, after = list[Action](), list[Action]()
     for cell, offset in zip(cells, plan.cells, strict=True):
-        handle, (stage, keep) = native.handle(cell.buffer(device)), native.stage(cell.size)
+        handle, (stage, keep) = native.handle(cell.buffer(device)), cell.stage(native)
         kept.append(keep)
         result = Action("read", handle, cell.position, offset, cell.size, stage=stage)
         start = cell.start.raw if cell.start is not None else b""

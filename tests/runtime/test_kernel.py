@@ -12,6 +12,7 @@ import pytest
 from bench import ARRAY_A, CELL_S, ONE, SCALAR_N, Bench, N, address, floats, region, source
 from fake import INFO
 
+from nomp.backend import BackendError, Bound
 from nomp.device_source import Argument, Launch, Schedule, Scratch, Value, Variant
 from nomp.diagnostics import NompError
 from nomp.region import Assign, Binary, Clauses, Const, Declare, If, Load, Param, Reduction, Select, Stmt, Var
@@ -173,6 +174,48 @@ def test_a_cell_goes_there_and_back() -> None:
     s[0] = 100
     kernel.run(bench.context, [address(n), address(s)])
     assert s == [105]
+
+
+class Near:
+    """The functions of a driver of which tests need the memory that kernels and the host share."""
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+    def stage(self, nbytes: int) -> tuple[int, Any]:
+        self.given.append(ctypes.create_string_buffer(nbytes))
+        return ctypes.addressof(self.given[-1]), self.given[-1]
+
+    def bound(self, *_: object) -> Bound:
+        raise BackendError("only Python launches here")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_cell_that_a_last_kernel_finishes_is_in_memory_that_the_host_shares(mapped: bool, overwrite: bool) -> None:
+    def finish(*cell: int) -> None:
+        for place in cell:
+            ctypes.c_double.from_address(place).value += 2
+
+    launches = (Launch("second", (), (ONE,), (ONE,)), Launch("k", (Argument("buffer", "s"),), (ONE,), (ONE,)))
+    bench, near = Bench(source(values=(), launches=launches), finish), Near()
+    bench.device.native = lambda: near  # type: ignore[assignment,method-assign,return-value]
+    s, n = np.array([40.0]), ctypes.c_int(1)
+    more = Clauses(reductions=(Reduction("s", "+"),))
+    kernel = Kernel(region(SCALAR_N, CELL_S, clauses=more, overwrite=overwrite))
+    if mapped:
+        bench.memory.update(address(s), 0, 1, 8, TO)
+        s[0] = 0  # what counts is on the device
+    for run in (1, 2):
+        kernel.run(bench.context, [address(n), address(s)])
+        assert s[0] == (2 if overwrite else 40 + 2 * run)
+        if mapped:
+            s[0] = 0
+            bench.memory.update(address(s), 0, 1, 8, FROM)
+            assert s[0] == (2 if overwrite else 40 + 2 * run)
+    assert len(near.given) == 1
+    assert len(bench.device.live) == mapped
+    kernel.release(bench.context)
 
 
 def test_a_cell_may_be_an_element() -> None:

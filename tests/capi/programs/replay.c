@@ -172,6 +172,15 @@ int main(void) {
   *log_ = 0, stages[1] = 7;
   CHECK(nomp_replay_keep(2, &by_stages) == 1 && nomp_replay(2, addresses) == 1);
   CHECK(strcmp(log_, "push;write sum 0 8 1;read sum 0 8 7;wait;pop;") == 0 && stages[0] == 1 && sums[1] == 7);
+  const struct nomp_action near[] = {
+      {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = &stages[0], .stage = &stages[0]},
+      {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = &stages[0], .stage = &stages[0]},
+  };
+  struct nomp_replay without_copies = {NULL, 1, 1, 2, &repeats, &pointer, &scalar, near};
+  nomp_replay_forget();
+  *log_ = 0, sums[1] = 7;
+  CHECK(nomp_replay_keep(2, &without_copies) == 1 && nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "push;wait;pop;") == 0 && sums[1] == 1);
   int64_t wide[4] = {0};
   int minus = -5;
   unsigned char small = 250;

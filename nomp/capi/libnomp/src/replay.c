@@ -128,7 +128,7 @@ static int act_opencl(const struct nomp_action *action, void *host) {
 static int act_cuda(const struct nomp_action *action, void *host) {
   void *stream = driver.queue, *object = action->object;
   const size_t *groups = action->groups, *items = action->items;
-  int status;
+  int status, is_there = object == action->stage; /* kernels and the host have the same memory */
   switch (action->kind) {
   case NOMP_SET: memcpy(object, host, action->size); return 0;
   case NOMP_LAUNCH:
@@ -136,9 +136,9 @@ static int act_cuda(const struct nomp_action *action, void *host) {
                                       (unsigned)action->size, stream, action->arguments, NULL);
   case NOMP_WRITE: /* from page-locked memory: else the driver may wait for the stream first */
     if (action->stage) host = memcpy(action->stage, host, action->size);
-    return ((cu_write)driver.write)(object, host, action->size, stream);
+    return is_there ? 0 : ((cu_write)driver.write)(object, host, action->size, stream);
   default:
-    status = ((cu_read)driver.read)(action->stage ? action->stage : host, object, action->size, stream);
+    status = is_there ? 0 : ((cu_read)driver.read)(action->stage ? action->stage : host, object, action->size, stream);
     if (!status) status = ((cu_with)driver.wait)(stream);
     if (!status && action->stage) memcpy(host, action->stage, action->size);
     return status;
