@@ -6,10 +6,13 @@ the diff before it is committed.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import doubles
 import pytest
 from hypothesis import settings
 
@@ -40,17 +43,48 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return check
 
 
+Shared = Callable[[str, Callable[[Path], object]], Path]
+
+
+@pytest.fixture(scope="session")
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """``shared(name, make)`` is a folder that ``make(folder)`` has filled, once for all processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if hasattr(request.config, "workerinput") else base
+
+    def folder(name: str, make: Callable[[Path], object]) -> Path:
+        found, done = root / name, root / f"{name}.done"
+        with open(root / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                found.mkdir(exist_ok=True)
+                make(found)
+                done.touch()
+        return found
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def hip_double(shared: Shared) -> Path:
+    """The test double of HIP on the CPU."""
+    return shared("hip-double", doubles.build)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One home for the whole run: the device compilers' caches work within it and nothing is left outside it.
 
     What the caller sets for nomp does not count here, but for the fuzzer's numbers; nor does the caller's compiler.
+    Modules are kept compiled, as in any installation: else each of some hundred processes compiles all of nomp.
     """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("NOMP_") and not name.startswith("NOMP_FUZZ_")]:
             patch.delenv(name)
-        patch.delenv("CC", raising=False)
+        for name in ("CC", "PYTHONDONTWRITEBYTECODE"):
+            patch.delenv(name, raising=False)
+        patch.setattr(sys, "dont_write_bytecode", False)
         patch.setenv("HOME", str(home))
         patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
         patch.setenv("NOMP_CACHE_DIR", str(home / "cache" / "nomp"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import NOMP, NOMP_CC, run, succeed
-from doubles import build, build_on_cuda, environment, no_cuda
+from doubles import build_on_cuda, environment, no_cuda
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs" / "c"
@@ -16,13 +16,12 @@ SAMPLE = ("bits", "floats", "functions", "nests", "reductions", "rows", "scripte
 
 
 @pytest.fixture(scope="module", params=["cpu", "cuda"])
-def double(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("double")
+def double(request: pytest.FixtureRequest, hip_double: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if request.param == "cpu":
-        return build(folder)
+        return hip_double
     if reason := no_cuda():
         pytest.skip(f"no NVIDIA GPU for the double on the CUDA driver: {reason}")
-    return build_on_cuda(folder)
+    return build_on_cuda(tmp_path_factory.mktemp("double"))
 
 
 def all_pass(double: Path, *words: str) -> None:

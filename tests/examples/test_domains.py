@@ -11,7 +11,7 @@ from pathlib import Path
 
 import commands
 import pytest
-from doubles import build, environment
+from doubles import environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CASES = {
@@ -38,11 +38,6 @@ def own_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(site))
         yield
-
-
-@pytest.fixture(scope="module")
-def double(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("double"))
 
 
 def outputs(source: str, folder: Path, env: dict[str, str]) -> list[str]:
@@ -77,6 +72,6 @@ def test_on_a_cpu(source: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", CASES)
-def test_as_on_a_gpu(source: str, double: Path, tmp_path: Path) -> None:
+def test_as_on_a_gpu(source: str, hip_double: Path, tmp_path: Path) -> None:
     """On HIP's test double, which compiles the kernels for a GPU with g++."""
-    agree(source, outputs(source, tmp_path, environment(double) | {"NOMP_BACKEND": "hip"}), tmp_path)
+    agree(source, outputs(source, tmp_path, environment(hip_double) | {"NOMP_BACKEND": "hip"}), tmp_path)
