@@ -6,15 +6,16 @@ the diff before it is committed.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import doubles
 import pytest
 from hypothesis import settings
+from sharing import Shared, once
 
 # The same examples in every run, however slow the machine, and nothing written beside the tests.
 settings.register_profile("nomp", deadline=None, derandomize=True, database=None)
@@ -43,26 +44,11 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return check
 
 
-Shared = Callable[[str, Callable[[Path], object]], Path]
-
-
 @pytest.fixture(scope="session")
 def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Shared:
-    """``shared(name, make)`` is a folder that ``make(folder)`` has filled, once for all processes of a run."""
+    """Folders that are filled once for all processes of a run."""
     base = tmp_path_factory.getbasetemp()
-    root = base.parent if hasattr(request.config, "workerinput") else base
-
-    def folder(name: str, make: Callable[[Path], object]) -> Path:
-        found, done = root / name, root / f"{name}.done"
-        with open(root / f"{name}.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not done.exists():
-                found.mkdir(exist_ok=True)
-                make(found)
-                done.touch()
-        return found
-
-    return folder
+    return partial(once, base.parent if hasattr(request.config, "workerinput") else base)
 
 
 @pytest.fixture(scope="session")
