@@ -37,6 +37,7 @@ def test_conformance_on_the_test_double(double: Path) -> None:
     all_pass(double, "-k", "hip", "tests/backends/test_conformance.py")
 
 
+@pytest.mark.slow
 def test_host_path_on_the_test_double(double: Path) -> None:
     all_pass(double, "tests/backends/hip_on_double.py")
 
@@ -52,6 +53,7 @@ def test_programs_print_the_same_on_the_test_double(double: Path, name: str, tmp
     assert done.stdout == succeed(plain).stdout
 
 
+@pytest.mark.slow
 def test_nomp_devices_names_the_test_double(double: Path) -> None:
     lines = succeed(*NOMP, "devices", env=environment(double)).stdout.splitlines()
     hip = [line for line in lines if line.startswith("hip")]

@@ -86,6 +86,7 @@ def program(warm: Program) -> Program:
 MISSES, HITS = {"miss: source": 2, "miss: binary": 2}, {"hit: source": 2, "hit: binary": 2}
 
 
+@pytest.mark.slow
 def test_the_second_run_compiles_nothing(program: Program) -> None:
     assert outcomes(program.run()) == MISSES
     assert outcomes(program.run()) == HITS
@@ -114,6 +115,7 @@ def test_a_cold_start_imports_no_more_than_it_needs(warm: Program) -> None:
     assert found & {"clang", "jinja2", "lark", "mako", "nomp.tune", "pygments"} == set()
 
 
+@pytest.mark.slow
 def test_a_warm_start_compiles_nothing_by_pocl_either(warm: Program) -> None:
     shutil.rmtree(warm.folder / "pocl")
     warm.run()
@@ -124,6 +126,7 @@ def test_a_warm_start_compiles_nothing_by_pocl_either(warm: Program) -> None:
     assert any(name.startswith("1-1-1") for name in kept), kept
 
 
+@pytest.mark.slow
 def test_a_helper_of_a_script_counts(warm: Program) -> None:
     succeed(*NOMP_CC, "-O1", "two.c", "-o", "two", cwd=warm.folder)  # scripts are looked for beside the source
     (warm.folder / "widths.py").write_text("times = 3\n")
@@ -133,11 +136,13 @@ def test_a_helper_of_a_script_counts(warm: Program) -> None:
     assert outcomes(warm.run()) == HITS
 
 
+@pytest.mark.slow
 def test_off_means_off(program: Program) -> None:
     assert "cache" not in program.run(NOMP_CACHE="off")
     assert not program.cache.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["/proc/nomp", "/dev/null/nomp"])
 def test_a_folder_that_cannot_be_written_to(program: Program, place: str) -> None:
     said = program.run(NOMP_CACHE_DIR=place)
@@ -145,6 +150,7 @@ def test_a_folder_that_cannot_be_written_to(program: Program, place: str) -> Non
     assert "[N532]" not in program.run(NOMP_CACHE_DIR=place, NOMP_VERBOSE="2")
 
 
+@pytest.mark.slow
 def test_damage_is_repaired(warm: Program) -> None:
     files = sorted(path for path in warm.cache.rglob("*") if path.is_file() and path.name != "lock")
     for number, file in enumerate(files):
@@ -155,6 +161,7 @@ def test_damage_is_repaired(warm: Program) -> None:
     assert outcomes(warm.run()) == HITS
 
 
+@pytest.mark.slow
 def test_a_binary_that_the_driver_refuses_is_made_again(warm: Program) -> None:
     entries = Entries(warm.cache, frozenset({os.geteuid()}))
     for entry in list(entries):
@@ -194,6 +201,7 @@ def test_processes_that_are_killed_leave_no_harm(program: Program) -> None:
     assert outcomes(program.run()) == HITS
 
 
+@pytest.mark.slow
 def test_two_versions_share_a_folder(warm: Program, tmp_path: Path) -> None:
     """Of nomp, here the one under test and a copy with one more comment."""
     import nomp
@@ -217,6 +225,7 @@ def built(shared: Shared) -> Path:
     return shared("limits", build) / "limits"
 
 
+@pytest.mark.slow
 def test_what_is_built_with_the_program_needs_no_compiler(program: Program) -> None:
     words = (*NOMP_CC, "-O1", "-c", "two.c"), (*NOMP_CC, "--prebuild", "opencl", "two.o", "-o", "two")
     for command in words:
@@ -230,6 +239,7 @@ def test_what_is_built_with_the_program_needs_no_compiler(program: Program) -> N
     assert outcomes(said) == {"miss: source": 1, "miss: binary": 1, "hit: source": 1, "hit: binary": 1}
 
 
+@pytest.mark.slow
 def test_everybody_may_read_what_is_built_with_a_program(program: Program) -> None:
     succeed(*NOMP_CC, "--prebuild=opencl", "two.c", "-o", "two", cwd=program.folder)
     paths = [program.folder / "two.nomp", *(program.folder / "two.nomp").rglob("*")]
@@ -237,6 +247,7 @@ def test_everybody_may_read_what_is_built_with_a_program(program: Program) -> No
     assert all(path.stat().st_mode & 0o044 == 0o044 for path in paths if path.is_file())
 
 
+@pytest.mark.slow
 def test_a_gpu_need_not_be_there_to_compile_for_it(program: Program) -> None:
     succeed(*NOMP_CC, "--prebuild=cuda:sm_90", "two.c", "-o", "two", cwd=program.folder)
     entries = list(Entries(program.folder / "two.nomp", frozenset({os.geteuid()})))
@@ -244,6 +255,7 @@ def test_a_gpu_need_not_be_there_to_compile_for_it(program: Program) -> None:
     assert len(binaries) == 2 and all(file.read_bytes().startswith(b"\x7fELF") for file in binaries)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "message"),
     [("abacus", "--prebuild: there is no backend 'abacus' [N502]"),
@@ -255,6 +267,7 @@ def test_targets_that_cannot_be_built_for(program: Program, target: str, message
     assert done.returncode == 1 and message in done.stderr
 
 
+@pytest.mark.slow
 def test_what_cannot_be_kept_beside_the_program_is_told(program: Program) -> None:
     (program.folder / "two.nomp").write_text("not a folder")
     done = run(*NOMP_CC, "--prebuild=opencl", "two.c", "-o", "two", cwd=program.folder)
@@ -269,15 +282,18 @@ def limits(program: Path, *words: str, **environment: str) -> subprocess.Complet
     return done
 
 
+@pytest.mark.slow
 def test_after_fork_the_child_gets_errors_and_the_parent_goes_on(built: Path) -> None:
     said = limits(built, "fork").stderr
     assert said.count("nomp was initialized by the parent process [N602]") == 3
 
 
+@pytest.mark.slow
 def test_signals_do_not_disturb_launches(built: Path) -> None:
     limits(built, "signals")
 
 
+@pytest.mark.slow
 def test_a_warm_nomp_jit_parses_nothing(built: Path, tmp_path: Path) -> None:
     own = {"NOMP_CACHE_DIR": str(tmp_path), "NOMP_VERBOSE": "3"}
     first, second = (outcomes(limits(built, "fork", **own).stderr) for _ in range(2))

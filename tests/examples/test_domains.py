@@ -65,6 +65,7 @@ def agree(source: str, outputs: list[str], folder: Path) -> None:
     assert plain.splitlines()[-1] == ours.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", CASES)
 def test_on_a_cpu(source: str, tmp_path: Path) -> None:
     agree(source, outputs(source, tmp_path, dict(os.environ)), tmp_path)

@@ -88,9 +88,8 @@ def test_usage(plain: Path) -> None:
     assert done.stderr.startswith("usage: ")
 
 
-@pytest.mark.parametrize(
-    ("order", "elements", "iterations"), [(4, 3, 40), pytest.param(7, 8, 100, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "elements", "iterations"), [(4, 3, 40), (7, 8, 100)])
 def test_nomp_prints_the_same_residuals(
     plain: Path, compiled: Path, tmp_path: Path, order: int, elements: int, iterations: int
 ) -> None:
