@@ -7,11 +7,15 @@ the diff before it is committed.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+import doubles
 import pytest
 from hypothesis import settings
+from sharing import Shared, once
 
 # The same examples in every run, however slow the machine, and nothing written beside the tests.
 settings.register_profile("nomp", deadline=None, derandomize=True, database=None)
@@ -40,17 +44,33 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return check
 
 
+@pytest.fixture(scope="session")
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """Folders that are filled once for all processes of a run."""
+    base = tmp_path_factory.getbasetemp()
+    return partial(once, base.parent if hasattr(request.config, "workerinput") else base)
+
+
+@pytest.fixture(scope="session")
+def hip_double(shared: Shared) -> Path:
+    """The test double of HIP on the CPU."""
+    return shared("hip-double", doubles.build)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One home for the whole run: the device compilers' caches work within it and nothing is left outside it.
 
     What the caller sets for nomp does not count here, but for the fuzzer's numbers; nor does the caller's compiler.
+    Modules are kept compiled, as in any installation: else each of some hundred processes compiles all of nomp.
     """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("NOMP_") and not name.startswith("NOMP_FUZZ_")]:
             patch.delenv(name)
-        patch.delenv("CC", raising=False)
+        for name in ("CC", "PYTHONDONTWRITEBYTECODE"):
+            patch.delenv(name, raising=False)
+        patch.setattr(sys, "dont_write_bytecode", False)
         patch.setenv("HOME", str(home))
         patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
         patch.setenv("NOMP_CACHE_DIR", str(home / "cache" / "nomp"))

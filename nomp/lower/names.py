@@ -76,7 +76,7 @@ def entry_name(name: str) -> str:
     name = re.sub(r"\W|^(?=\d)", "_", name, flags=re.ASCII)
     if len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}_{crc32(name.encode()):x}"
-    known = lp.PyOpenCLTarget().get_device_ast_builder().known_callables
+    known = lp.OpenCLTarget().get_device_ast_builder().known_callables  # PyOpenCL's would import mako
     return _other(name) if is_taken(name) or name in known or name in _C_WORDS else name
 
 

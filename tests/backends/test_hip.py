@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import NOMP, NOMP_CC, run, succeed
-from doubles import build, build_on_cuda, environment, no_cuda
+from doubles import build_on_cuda, environment, no_cuda
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs" / "c"
@@ -16,13 +16,12 @@ SAMPLE = ("bits", "floats", "functions", "nests", "reductions", "rows", "scripte
 
 
 @pytest.fixture(scope="module", params=["cpu", "cuda"])
-def double(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("double")
+def double(request: pytest.FixtureRequest, hip_double: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if request.param == "cpu":
-        return build(folder)
+        return hip_double
     if reason := no_cuda():
         pytest.skip(f"no NVIDIA GPU for the double on the CUDA driver: {reason}")
-    return build_on_cuda(folder)
+    return build_on_cuda(tmp_path_factory.mktemp("double"))
 
 
 def all_pass(double: Path, *words: str) -> None:
@@ -38,6 +37,7 @@ def test_conformance_on_the_test_double(double: Path) -> None:
     all_pass(double, "-k", "hip", "tests/backends/test_conformance.py")
 
 
+@pytest.mark.slow
 def test_host_path_on_the_test_double(double: Path) -> None:
     all_pass(double, "tests/backends/hip_on_double.py")
 
@@ -53,6 +53,7 @@ def test_programs_print_the_same_on_the_test_double(double: Path, name: str, tmp
     assert done.stdout == succeed(plain).stdout
 
 
+@pytest.mark.slow
 def test_nomp_devices_names_the_test_double(double: Path) -> None:
     lines = succeed(*NOMP, "devices", env=environment(double)).stdout.splitlines()
     hip = [line for line in lines if line.startswith("hip")]

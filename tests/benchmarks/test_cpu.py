@@ -26,6 +26,7 @@ def test_the_three_programs_of_a_kernel_agree(tmp_path: Path, capsys: pytest.Cap
     assert all(seconds > 0 for case in cases for seconds in case["seconds"].values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

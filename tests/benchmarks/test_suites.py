@@ -62,6 +62,7 @@ def test_what_is_seen_and_what_is_proven(tmp_path: Path) -> None:
     assert [", ".join(words) for words in found] == [expected for _, expected in LOOPS]
 
 
+@pytest.mark.slow
 def test_an_unsound_verdict_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from commands import NOMP_CC, run, succeed
+from sharing import Shared
 
 from nomp.cache_entries import Entries
 
@@ -32,10 +33,6 @@ class Program:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.cache = folder, folder / "cache"
-        shutil.copy(PROGRAMS / "two.c", folder)
-        (folder / "rows.py").write_text(ROWS)
-        (folder / "widths.py").write_text("times = 2\n")
-        succeed(*NOMP_CC, "-O1", "two.c", "-o", "two", cwd=folder)
         own = {"NOMP_CACHE_DIR": str(self.cache), "POCL_CACHE_DIR": str(folder / "pocl"), "NOMP_VERBOSE": "3"}
         self.environment = os.environ | own
 
@@ -59,57 +56,93 @@ def outcomes(said: str) -> dict[str, int]:
     return dict(Counter(re.findall(r"remark: cache (\w+: \w+)", said)))
 
 
+IMPORTED = "imported"
+"""The file with what the cold run has imported."""
+
+
+def _run_once(folder: Path) -> None:
+    """Make what the fixtures copy."""
+    shutil.copy(PROGRAMS / "two.c", folder)
+    (folder / "rows.py").write_text(ROWS)
+    (folder / "widths.py").write_text("times = 2\n")
+    succeed(*NOMP_CC, "-O1", "two.c", "-o", "two", cwd=folder)
+    (folder / IMPORTED).write_text(Program(folder).run(**IMPORTS))
+
+
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
-    return Program(tmp_path)
+def warm(shared: Shared, tmp_path: Path) -> Program:
+    """The program after its first run."""
+    return Program(shutil.copytree(shared("two", _run_once), tmp_path, dirs_exist_ok=True))
+
+
+@pytest.fixture
+def program(warm: Program) -> Program:
+    """The program before that."""
+    for cache in (warm.cache, warm.folder / "pocl"):
+        shutil.rmtree(cache)
+    return warm
 
 
 MISSES, HITS = {"miss: source": 2, "miss: binary": 2}, {"hit: source": 2, "hit: binary": 2}
 
 
+@pytest.mark.slow
 def test_the_second_run_compiles_nothing(program: Program) -> None:
     assert outcomes(program.run()) == MISSES
     assert outcomes(program.run()) == HITS
 
 
+IMPORTS = {"PYTHONPROFILEIMPORTTIME": "1", "NOMP_BACKEND": "opencl", "NOMP_VERBOSE": "2"}
 HEAVY = {"loopy", "islpy", "pymbolic", "pytools", "pyopencl", "numpy", "lark", "clang", "mako", "importlib.metadata"}
 HEAVY |= {"nomp.tune"}  # only where something is, or has been, tuned
 
 
-def test_a_warm_start_imports_nothing_heavy(program: Program) -> None:
-    program.run()
-    said = program.run(PYTHONPROFILEIMPORTTIME="1", NOMP_BACKEND="opencl", NOMP_VERBOSE="2")
-    imported = set(re.findall(r"^import time:.*\| +(\S+)$", said, re.MULTILINE))
-    assert "nomp.runtime.session" in imported
-    assert imported & HEAVY == set()
-    assert not [name for name in imported if name.startswith("nomp.pipeline")]
+def imported(said: str) -> set[str]:
+    """The modules that a program with the settings `IMPORTS` *said* it has imported."""
+    return set(re.findall(r"^import time:.*\| +(\S+)$", said, re.MULTILINE))
 
 
-def test_a_warm_start_compiles_nothing_by_pocl_either(program: Program) -> None:
-    program.run()
-    shutil.rmtree(program.folder / "pocl")
-    program.run()
-    made = list((program.folder / "pocl").rglob("*.so"))
+def test_a_warm_start_imports_nothing_heavy(warm: Program) -> None:
+    found = imported(warm.run(**IMPORTS))
+    assert "nomp.runtime.session" in found
+    assert found & HEAVY == set()
+    assert not [name for name in found if name.startswith("nomp.pipeline")]
+
+
+def test_a_cold_start_imports_no_more_than_it_needs(warm: Program) -> None:
+    found = imported((warm.folder / IMPORTED).read_text())
+    assert "loopy" in found
+    assert found & {"clang", "jinja2", "lark", "mako", "nomp.tune", "pygments"} == set()
+
+
+@pytest.mark.slow
+def test_a_warm_start_compiles_nothing_by_pocl_either(warm: Program) -> None:
+    shutil.rmtree(warm.folder / "pocl")
+    warm.run()
+    made = list((warm.folder / "pocl").rglob("*.so"))
     before = {path.stat().st_mtime for path in made}
-    assert made and program.run() and {path.stat().st_mtime for path in made} == before
+    assert made and warm.run() and {path.stat().st_mtime for path in made} == before
     kept = {path.parent.name for path in made}
     assert any(name.startswith("1-1-1") for name in kept), kept
 
 
-def test_a_helper_of_a_script_counts(program: Program) -> None:
-    program.run()
-    (program.folder / "widths.py").write_text("times = 3\n")
-    said = program.run()
+@pytest.mark.slow
+def test_a_helper_of_a_script_counts(warm: Program) -> None:
+    succeed(*NOMP_CC, "-O1", "two.c", "-o", "two", cwd=warm.folder)  # scripts are looked for beside the source
+    (warm.folder / "widths.py").write_text("times = 3\n")
+    said = warm.run()
     assert outcomes(said) == {"miss: source": 1, "miss: binary": 1, "hit: source": 1, "hit: binary": 1}
-    (program.folder / "widths.py").write_text("times = 2\n")
-    assert outcomes(program.run()) == HITS
+    (warm.folder / "widths.py").write_text("times = 2\n")
+    assert outcomes(warm.run()) == HITS
 
 
+@pytest.mark.slow
 def test_off_means_off(program: Program) -> None:
     assert "cache" not in program.run(NOMP_CACHE="off")
     assert not program.cache.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["/proc/nomp", "/dev/null/nomp"])
 def test_a_folder_that_cannot_be_written_to(program: Program, place: str) -> None:
     said = program.run(NOMP_CACHE_DIR=place)
@@ -117,27 +150,27 @@ def test_a_folder_that_cannot_be_written_to(program: Program, place: str) -> Non
     assert "[N532]" not in program.run(NOMP_CACHE_DIR=place, NOMP_VERBOSE="2")
 
 
-def test_damage_is_repaired(program: Program) -> None:
-    program.run()
-    files = sorted(path for path in program.cache.rglob("*") if path.is_file() and path.name != "lock")
+@pytest.mark.slow
+def test_damage_is_repaired(warm: Program) -> None:
+    files = sorted(path for path in warm.cache.rglob("*") if path.is_file() and path.name != "lock")
     for number, file in enumerate(files):
         data = file.read_bytes()
         file.write_bytes(data[: len(data) // 2] if number % 2 else bytes([data[0] ^ 4]) + data[1:])
-    said = program.run()
+    said = warm.run()
     assert "[N531]" in said and outcomes(said) == MISSES
-    assert outcomes(program.run()) == HITS
+    assert outcomes(warm.run()) == HITS
 
 
-def test_a_binary_that_the_driver_refuses_is_made_again(program: Program) -> None:
-    program.run()
-    entries = Entries(program.cache, frozenset({os.geteuid()}))
+@pytest.mark.slow
+def test_a_binary_that_the_driver_refuses_is_made_again(warm: Program) -> None:
+    entries = Entries(warm.cache, frozenset({os.geteuid()}))
     for entry in list(entries):
         if entry.words["kind"] == "binary":
             entries.remove(entry.key)
             entries.write(entry.inputs, entry.words, {"binary": b"what another driver made"})
-    said = program.run()
+    said = warm.run()
     assert said.count("the driver refuses it") == 2
-    assert outcomes(program.run()) == HITS
+    assert outcomes(warm.run()) == HITS
 
 
 @pytest.mark.slow
@@ -168,7 +201,8 @@ def test_processes_that_are_killed_leave_no_harm(program: Program) -> None:
     assert outcomes(program.run()) == HITS
 
 
-def test_two_versions_share_a_folder(program: Program, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_two_versions_share_a_folder(warm: Program, tmp_path: Path) -> None:
     """Of nomp, here the one under test and a copy with one more comment."""
     import nomp
 
@@ -178,19 +212,20 @@ def test_two_versions_share_a_folder(program: Program, tmp_path: Path) -> None:
         shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     with (copy / "nomp" / "pipeline.py").open("a") as file:
         file.write("# another version\n")
-    program.run()
-    said = program.run(PYTHONPATH=str(copy))
+    said = warm.run(PYTHONPATH=str(copy))
     assert outcomes(said)["miss: source"] == 2 and "versions.nomp" in said
-    assert outcomes(program.run()) == outcomes(program.run(PYTHONPATH=str(copy))) == HITS
+    assert outcomes(warm.run()) == outcomes(warm.run(PYTHONPATH=str(copy))) == HITS
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("limits") / "limits"
-    succeed(*NOMP_CC, "-O1", "-Wall", "-Werror", PROGRAMS / "limits.c", "-o", program)
-    return program
+@pytest.fixture(scope="session")
+def built(shared: Shared) -> Path:
+    def build(folder: Path) -> None:
+        succeed(*NOMP_CC, "-O1", "-Wall", "-Werror", PROGRAMS / "limits.c", "-o", folder / "limits")
+
+    return shared("limits", build) / "limits"
 
 
+@pytest.mark.slow
 def test_what_is_built_with_the_program_needs_no_compiler(program: Program) -> None:
     words = (*NOMP_CC, "-O1", "-c", "two.c"), (*NOMP_CC, "--prebuild", "opencl", "two.o", "-o", "two")
     for command in words:
@@ -204,6 +239,7 @@ def test_what_is_built_with_the_program_needs_no_compiler(program: Program) -> N
     assert outcomes(said) == {"miss: source": 1, "miss: binary": 1, "hit: source": 1, "hit: binary": 1}
 
 
+@pytest.mark.slow
 def test_everybody_may_read_what_is_built_with_a_program(program: Program) -> None:
     succeed(*NOMP_CC, "--prebuild=opencl", "two.c", "-o", "two", cwd=program.folder)
     paths = [program.folder / "two.nomp", *(program.folder / "two.nomp").rglob("*")]
@@ -211,6 +247,7 @@ def test_everybody_may_read_what_is_built_with_a_program(program: Program) -> No
     assert all(path.stat().st_mode & 0o044 == 0o044 for path in paths if path.is_file())
 
 
+@pytest.mark.slow
 def test_a_gpu_need_not_be_there_to_compile_for_it(program: Program) -> None:
     succeed(*NOMP_CC, "--prebuild=cuda:sm_90", "two.c", "-o", "two", cwd=program.folder)
     entries = list(Entries(program.folder / "two.nomp", frozenset({os.geteuid()})))
@@ -218,6 +255,7 @@ def test_a_gpu_need_not_be_there_to_compile_for_it(program: Program) -> None:
     assert len(binaries) == 2 and all(file.read_bytes().startswith(b"\x7fELF") for file in binaries)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "message"),
     [("abacus", "--prebuild: there is no backend 'abacus' [N502]"),
@@ -229,6 +267,7 @@ def test_targets_that_cannot_be_built_for(program: Program, target: str, message
     assert done.returncode == 1 and message in done.stderr
 
 
+@pytest.mark.slow
 def test_what_cannot_be_kept_beside_the_program_is_told(program: Program) -> None:
     (program.folder / "two.nomp").write_text("not a folder")
     done = run(*NOMP_CC, "--prebuild=opencl", "two.c", "-o", "two", cwd=program.folder)
@@ -243,22 +282,24 @@ def limits(program: Path, *words: str, **environment: str) -> subprocess.Complet
     return done
 
 
+@pytest.mark.slow
 def test_after_fork_the_child_gets_errors_and_the_parent_goes_on(built: Path) -> None:
     said = limits(built, "fork").stderr
     assert said.count("nomp was initialized by the parent process [N602]") == 3
 
 
+@pytest.mark.slow
 def test_signals_do_not_disturb_launches(built: Path) -> None:
     limits(built, "signals")
 
 
+@pytest.mark.slow
 def test_a_warm_nomp_jit_parses_nothing(built: Path, tmp_path: Path) -> None:
     own = {"NOMP_CACHE_DIR": str(tmp_path), "NOMP_VERBOSE": "3"}
     first, second = (outcomes(limits(built, "fork", **own).stderr) for _ in range(2))
     assert first == {"miss: region": 1, "miss: source": 1, "miss: binary": 1}
     assert second == {"hit: region": 1, "hit: source": 1, "hit: binary": 1}
-    said = limits(built, "signals", **own, PYTHONPROFILEIMPORTTIME="1", NOMP_BACKEND="opencl").stderr
-    assert set(re.findall(r"^import time:.*\| +(\S+)$", said, re.MULTILINE)) & HEAVY == set()
+    assert imported(limits(built, "signals", **own | IMPORTS).stderr) & HEAVY == set()
 
 
 @pytest.mark.slow

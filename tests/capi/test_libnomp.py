@@ -16,8 +16,10 @@ from nomp import region_json
 from nomp.capi import INCLUDE, LIBRARY
 from nomp.region import Assign, Binary, Const, For, Load, Param, Place, Region, Var
 
+MORE = ("alone.c", "one_kernel.c", "replay.c", "threads.c")
 
-@pytest.mark.parametrize("name", ["alone.c", "axpy.c", "one_kernel.c", "replay.c", "threads.c"])
+
+@pytest.mark.parametrize("name", ["axpy.c", *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
 def test_program(run: Run, name: str) -> None:
     done = run(name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
@@ -93,6 +95,7 @@ def test_variables_that_libnomp_needs_do_no_harm(run: Run) -> None:
     assert (done.returncode, done.stdout) == (0, "done\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["1", "2"])
 def test_what_optimizes_python_does_no_harm(level: str, run: Run) -> None:
     done = run("axpy.c", PYTHONOPTIMIZE=level)
@@ -188,6 +191,7 @@ def source(tmp_path: Path) -> None:
     (tmp_path / "axpy.c").write_text(SOURCE)
 
 
+@pytest.mark.slow
 def test_pragmas_in_two_lives(run: Run) -> None:
     done = pragma(run)
     assert (done.returncode, done.stderr) == (0, "")

@@ -44,6 +44,7 @@ def title(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=title)
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
     if page.parent.parent.name == "examples":

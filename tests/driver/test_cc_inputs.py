@@ -167,6 +167,7 @@ def test_a_byte_order_mark(project: Path) -> None:
     assert nomp_cc("-Werror -c foo.c") == 0
 
 
+@pytest.mark.slow
 def test_names_of_the_program_stay_its_own(project: Path) -> None:
     (project / "names.c").write_text(
         "#include <stdio.h>\nint main(void) {\n  int nomp_0_ = 40, nomp_1_ = 5, nomp_args_ = 1, nomp_region_ = 2;\n"
@@ -210,6 +211,7 @@ def test_a_response_file_with_an_open_quotation_mark(project: Path, capfd: pytes
     assert "response file 'words' cannot be read: No closing quotation [N502]" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_kernel_with_a_very_long_name(project: Path) -> None:
     name = "k" * 300
     text = MAIN.replace("{ printf", "{ int a[9]; RUN printf").replace("foo(0, 0) * 0 + 7", "a[8]")

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from commands import NOMP, NOMP_CC, run, succeed
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = r"""#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,6 +15,8 @@ from nomp.report import peaks
 from nomp.report.peaks import Peaks
 from nomp.runtime.devices import open_device
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """#include <stdio.h>
 static double a[20000], b[20000];
 int main(int argc, char **argv) {

@@ -48,6 +48,7 @@ def ran(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_program_runs_as_under_python(app: Path) -> None:
     plain, ours = ran(app, "app.py", "4"), ran(app, "-m", "nomp.driver", "run", "app.py", "4")
     assert (ours.stdout, ours.returncode) == (plain.stdout, plain.returncode) and ours.returncode == 1

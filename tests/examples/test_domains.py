@@ -11,7 +11,7 @@ from pathlib import Path
 
 import commands
 import pytest
-from doubles import build, environment
+from doubles import environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CASES = {
@@ -40,11 +40,6 @@ def own_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def double(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("double"))
-
-
 def outputs(source: str, folder: Path, env: dict[str, str]) -> list[str]:
     """What the program prints as plain C, and under nomp, which says nothing else at the highest verbosity."""
     domain, arguments = CASES[source]
@@ -70,6 +65,7 @@ def agree(source: str, outputs: list[str], folder: Path) -> None:
     assert plain.splitlines()[-1] == ours.splitlines()[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", CASES)
 def test_on_a_cpu(source: str, tmp_path: Path) -> None:
     agree(source, outputs(source, tmp_path, dict(os.environ)), tmp_path)
@@ -77,6 +73,6 @@ def test_on_a_cpu(source: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("source", CASES)
-def test_as_on_a_gpu(source: str, double: Path, tmp_path: Path) -> None:
+def test_as_on_a_gpu(source: str, hip_double: Path, tmp_path: Path) -> None:
     """On HIP's test double, which compiles the kernels for a GPU with g++."""
-    agree(source, outputs(source, tmp_path, environment(double) | {"NOMP_BACKEND": "hip"}), tmp_path)
+    agree(source, outputs(source, tmp_path, environment(hip_double) | {"NOMP_BACKEND": "hip"}), tmp_path)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import commands
 import pytest
+from sharing import Shared
 
 FOLDER = Path(__file__).parents[2] / "examples" / "02_spectral_cg"
 
@@ -22,14 +23,25 @@ def build(compiler: Sequence[str], program: Path, folder: Path = FOLDER) -> Path
     return program
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(["cc"], tmp_path_factory.mktemp("plain") / "spectral_cg")
+@pytest.fixture(scope="session")
+def built(shared: Shared) -> Path:
+    """A folder with the program as plain C, and under nomp."""
+
+    def both(folder: Path) -> None:
+        build(["cc"], folder / "plain")
+        build(commands.NOMP_CC, folder / "ours")
+
+    return shared("spectral-cg", both)
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(commands.NOMP_CC, tmp_path_factory.mktemp("compiled") / "spectral_cg")
+@pytest.fixture(scope="session")
+def plain(built: Path) -> Path:
+    return built / "plain"
+
+
+@pytest.fixture(scope="session")
+def compiled(built: Path) -> Path:
+    return built / "ours"
 
 
 def run(program: Path, *arguments: int, **variables: str) -> str:
@@ -76,9 +88,8 @@ def test_usage(plain: Path) -> None:
     assert done.stderr.startswith("usage: ")
 
 
-@pytest.mark.parametrize(
-    ("order", "elements", "iterations"), [(4, 3, 40), pytest.param(7, 8, 100, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("order", "elements", "iterations"), [(4, 3, 40), (7, 8, 100)])
 def test_nomp_prints_the_same_residuals(
     plain: Path, compiled: Path, tmp_path: Path, order: int, elements: int, iterations: int
 ) -> None:

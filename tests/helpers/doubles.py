@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 from pathlib import Path
 
 from commands import succeed
@@ -13,7 +14,7 @@ _SOURCES = Path(__file__).parents[1] / "doubles"
 
 
 def build(folder: Path) -> Path:
-    """Build the libraries for the CPU in *folder*, and return it."""
+    """Build the libraries for the CPU in *folder*, and return it; the fixture ``hip_double`` has one for all tests."""
     return _build(folder, {"amdhip64": "amdhip64", "hiprtc": "hiprtc"}, "-ldl")
 
 
@@ -26,8 +27,12 @@ def build_on_cuda(folder: Path) -> Path:
 
 
 def _build(folder: Path, sources: dict[str, str], *more: str) -> Path:
+    header = Path(shutil.copy(_SOURCES / "device.h", folder))
+    # Compiled with the options of kernels, or g++ would read the text of it each time.
+    for_kernels = ["-std=c++17", "-fwrapv", "-O1", "-ffp-contract=off", "-fvisibility=hidden", "-fPIC"]
+    succeed("g++", "-x", "c++-header", *for_kernels, header, "-o", folder / "device.h.gch")
     options = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
-    options += [f'-DDEVICE_H="{_SOURCES / "device.h"}"', '-DCOMPILER="g++"']
+    options += [f'-DDEVICE_H="{header}"', '-DCOMPILER="g++"']
     for name, source in sources.items():
         succeed("g++", *options, _SOURCES / f"{source}.cc", "-o", folder / f"lib{name}.so", *more)
     return folder

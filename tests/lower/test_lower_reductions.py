@@ -120,7 +120,7 @@ def test_signs_of_zeros(op: str, start: float, term: float) -> None:
         check(tested, n, np.full(40, term), {"s": np.array([start])})
 
 
-@pytest.mark.parametrize("op", ["&&", "||", "min", "+"])
+@pytest.mark.parametrize("op", ["&&", *(pytest.param(op, marks=pytest.mark.slow) for op in ("||", "min", "+"))])
 @pytest.mark.parametrize("start", [0, 1, 5])
 def test_a_body_that_never_runs_leaves_the_variable_alone(op: str, start: int) -> None:
     term = Load("a", (Var("i", "int32"),), "int32")
@@ -130,6 +130,7 @@ def test_a_body_that_never_runs_leaves_the_variable_alone(op: str, start: int) -
         check(tested, n, np.arange(500, dtype="int32"), {"s": np.array([start], "int32")})
 
 
+@pytest.mark.slow
 def test_several_reductions_with_conditions_and_an_inner_loop() -> None:
     i, j = Var("i", "int32"), Var("j", "int32")
     term = Load("a", (i,), "int32")
@@ -142,6 +143,7 @@ def test_several_reductions_with_conditions_and_an_inner_loop() -> None:
     check(tested, 200, values, {"s": np.array([3], "int32"), "t": np.array([-9], "int64")})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counter", "by", "n"), [("uint8", 1, 250), ("uint8", 3, 200), ("uint32", 1, 77), ("int64", 2, 150)]
 )
@@ -150,6 +152,7 @@ def test_counters(counter: str, by: int, n: int) -> None:
     check(region(loop, ("s", "int32", "+")), n, np.arange(300, dtype="int32"), {"s": np.array([1], "int32")})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trips", [0, 1, 300, 20_000])
 def test_trips_that_are_known(trips: int) -> None:
     loop = replace(counted((step("+", Var("s", "int64"), Const(1, "int64")),)), upper=Const(trips, "int32"))

@@ -65,7 +65,8 @@ def region(text: str, folder: Path) -> Region:
     return reading.region(folder, f"{clip}\nvoid f({params}) {{\n#pragma nomp for\n{text}\n}}\n")
 
 
-@pytest.mark.parametrize("kind", ["cpu", pytest.param("gpu", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
 @pytest.mark.parametrize("name", BODIES)
 def test_schedules(name: str, kind: str, tmp_path: Path) -> None:
     tested = region(BODIES[name], tmp_path)

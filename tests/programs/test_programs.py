@@ -18,7 +18,7 @@ from commands import NOMP_CC, succeed
 PROGRAMS = Path(__file__).with_name("c")
 FLAGS = ["-O1", "-ffp-contract=off", "-std=gnu99", "-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
 WARNINGS = {"keywords": "[N404]", "overlap": "[N402]", "lastvalues": "[N404]", "structs": "[N404]"}
-QUICK = {"updates", "repeated"}
+QUICK = {"updates"}
 
 
 def _run(*words: str | Path, warning: str = "", **environment: str) -> str:

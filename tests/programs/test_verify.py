@@ -103,6 +103,7 @@ def test_wrong_schedules_are_found(program: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_program_ends_at_the_first(program: Path) -> None:
     done = run(program, NOMP_LEGALITY="off", NOMP_VERIFY="1")
     assert (done.returncode, done.stdout) == (1, "")

@@ -27,6 +27,7 @@ def run(load: Callable[[str], ModuleType], example: str, *, jit: bool = True) ->
     return arrays
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", PYTHON)
 def test_examples(code: str, load: Callable[[str], ModuleType], capfd: pytest.CaptureFixture[str],
                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip

@@ -80,6 +80,7 @@ def test_without_a_plot_the_page_says_why() -> None:
     assert "<p>no &lt;plot&gt;</p>" in text and "<svg" not in text
 
 
+@pytest.mark.slow
 def test_plots_are_the_same_each_time_and_whole() -> None:
     found = list(points(PROFILE, PEAKS))
     first, second = (picture(found, PEAKS) for _ in range(2))

@@ -28,6 +28,7 @@ def cuda(folder: Path, text: str) -> str:
     return source.text[source.text.index("extern") :]
 
 
+@pytest.mark.slow
 def test_the_kernel_for_a_gpu(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     golden("transforms/attention.cu", cuda(tmp_path, SOURCE))
 

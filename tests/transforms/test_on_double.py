@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from commands import succeed
-from doubles import build, environment
+from doubles import environment
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_kernels_for_gpus(tmp_path: Path) -> None:
+def test_kernels_for_gpus(hip_double: Path) -> None:
     words = ["-n", "0", "-p", "no:cacheprovider", "tests/transforms/gpu_on_double.py"]
-    done = succeed(sys.executable, "-m", "pytest", *words, cwd=ROOT, env=environment(build(tmp_path)))
+    done = succeed(sys.executable, "-m", "pytest", *words, cwd=ROOT, env=environment(hip_double))
     assert re.search(r"^\d+ passed", done.stdout, re.MULTILINE) and "skipped" not in done.stdout, done.stdout

@@ -65,22 +65,26 @@ def operator(folder: Path, m: int, n: int, words: str = WORDS, body: str = BODY,
     return Loop(folder, TEXT % (words, body), values, DOMAIN, tuple(choices.items()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "n"), [(3, 2), (2, 5)])
 def test_the_operator(m: int, n: int, tmp_path: Path) -> None:
     operator(tmp_path, m, n).agree()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choices", [{"elements": 1}, {"elements": 2}, {"third": "memory"}])
 def test_choices(choices: dict[str, int | str], tmp_path: Path) -> None:
     operator(tmp_path, 5, 4, **choices).agree()
 
 
+@pytest.mark.slow
 def test_elements_of_two_directions(tmp_path: Path) -> None:
     random = np.random.default_rng(7)
     nodes = {name: random.random((5, 4, 4)) for name in "wu"}
     Loop(tmp_path, FLAT, {"m": 5, "n": 4, **nodes, "d": random.random((4, 4))}, DOMAIN).agree()
 
 
+@pytest.mark.slow
 def test_the_kernel_for_a_gpu(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     golden("transforms/sem.cu", operator(tmp_path, 3, 8).cuda())
 
@@ -118,6 +122,7 @@ def test_a_plane_must_fit_a_group(tmp_path: Path) -> None:
         operator(tmp_path, 2, 40).cuda()
 
 
+@pytest.mark.slow
 def test_memory_of_groups(tmp_path: Path) -> None:
     """What items read together is copied to their memory as long as it fits; what they share must."""
     code = operator(tmp_path, 2, 13).cuda()

@@ -109,6 +109,7 @@ def test_kernels_for_gpus(name: str, tmp_path: Path, golden: Callable[[str, str]
     golden(f"transforms/{name}.cu", loop(tmp_path, text, words, domain, ("points", 2), **sizes).cuda())
 
 
+@pytest.mark.slow
 def test_tiles_of_products(tmp_path: Path) -> None:
     """No golden file: the order in which loopy puts the conditions of the edges changes from run to run."""
     text, words, domain, sizes = CASES["product"]
@@ -122,6 +123,7 @@ def test_tiles_of_products(tmp_path: Path) -> None:
         assert piece in code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "choice"),
     [

@@ -112,6 +112,7 @@ def test_a_program_is_tuned(program: Path) -> None:
     assert results["axpy"]["sizes"] == "i:2048"
 
 
+@pytest.mark.slow
 def test_the_second_time_costs_nothing_and_the_choices_are_used(program: Path) -> None:
     tune(program)
     before = kept(program)
@@ -123,6 +124,7 @@ def test_the_second_time_costs_nothing_and_the_choices_are_used(program: Path) -
     assert run(program, cwd=program.parent, env=untuned).stderr.split("\n")[0] == "axpy 16 right"
 
 
+@pytest.mark.slow
 def test_other_sizes_have_the_scripts_own_choices(program: Path) -> None:
     tune(program)
     done = run(program, "small", cwd=program.parent, env=os.environ | AFTERWARDS | {"NOMP_VERBOSE": "3"})
@@ -130,6 +132,7 @@ def test_other_sizes_have_the_scripts_own_choices(program: Path) -> None:
     assert "kernel 'axpy' has not been tuned for i:64 on opencl: " in done.stderr
 
 
+@pytest.mark.slow
 def test_a_search_goes_on(program: Path) -> None:
     tune(program, "--trials", "2")
     assert [len(result["trials"]) for result in kept(program).values()] == [2, 2]
@@ -139,6 +142,7 @@ def test_a_search_goes_on(program: Path) -> None:
     assert kept(program)["axpy"]["trials"][:2] == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(500, 2000), (1000, 500), (1000,)])
 def test_values_that_a_script_no_longer_offers(program: Path, sizes: tuple[int, ...]) -> None:
     script = program.parent / "blocks.py"
@@ -151,6 +155,7 @@ def test_values_that_a_script_no_longer_offers(program: Path, sizes: tuple[int, 
         assert result["best"]["size"] in sizes
 
 
+@pytest.mark.slow
 def test_the_loops_of_one_file(program: Path) -> None:
     (program.parent / "b.c").write_text("")
     done = tune(program, "b.c")  # the scripts run, unless the kernel cache knows what they make
@@ -165,6 +170,7 @@ def test_a_program_without_nomp(program: str, status: int) -> None:
     assert (done.returncode, done.stderr) == (status, NOTHING.format(program=program, where="", status=status))
 
 
+@pytest.mark.slow
 def test_scripts_that_leave_nothing_open(program: Path) -> None:
     script = SCRIPT.replace("context.param(", "dict(size=16, how='right').get(")
     (program.parent / "blocks.py").write_text(script)
@@ -179,6 +185,7 @@ def test_a_file_whose_path_cannot_be_told(tmp_path: Path) -> None:
            "help: name no files, or move the program\n")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_cannot_be_proven_is_not_tuned(tmp_path: Path) -> None:
     text = PROGRAM.replace("z[last] = 2", "z[(last * last) % 3000] = 2")
     (tmp_path / "a.c").write_text(text)
