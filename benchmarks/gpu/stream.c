@@ -1,9 +1,11 @@
-/* The kernels of STREAM and a dot product over 2^27 doubles, on nomp's device; stream.cu has them by hand. */
+/* The kernels of STREAM and a dot product, on nomp's device; stream.cu has them by hand, and gcc -fopenmp makes
+   threads of them.  stream [POWER]: of two, how many doubles; 27 if it is left out. */
 #include "timing.h"
 
 typedef long index;
 
 static void copy(index n, double *c, const double *a) {
+#pragma omp parallel for
 #pragma nomp for
   for (index i = 0; i < n; i++)
     c[i] = a[i];
@@ -11,6 +13,7 @@ static void copy(index n, double *c, const double *a) {
 }
 
 static void mul(index n, double *b, const double *c, double s) {
+#pragma omp parallel for
 #pragma nomp for
   for (index i = 0; i < n; i++)
     b[i] = s * c[i];
@@ -18,6 +21,7 @@ static void mul(index n, double *b, const double *c, double s) {
 }
 
 static void add(index n, double *c, const double *a, const double *b) {
+#pragma omp parallel for
 #pragma nomp for
   for (index i = 0; i < n; i++)
     c[i] = a[i] + b[i];
@@ -25,6 +29,7 @@ static void add(index n, double *c, const double *a, const double *b) {
 }
 
 static void triad(index n, double *a, const double *b, const double *c, double s) {
+#pragma omp parallel for
 #pragma nomp for
   for (index i = 0; i < n; i++)
     a[i] = b[i] + s * c[i];
@@ -33,6 +38,7 @@ static void triad(index n, double *a, const double *b, const double *c, double s
 
 static double dot(index n, const double *a, const double *b) {
   double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
 #pragma nomp for reduce("sum", "+")
   for (index i = 0; i < n; i++)
     sum += a[i] * b[i];
@@ -40,13 +46,14 @@ static double dot(index n, const double *a, const double *b) {
 }
 
 static void nothing(index n, double *a, const double *b, const double *c, double s) {
+#pragma omp parallel for
 #pragma nomp for
   for (index i = 0; i < n; i++)
     a[i] = b[i] + s * c[i];
 }
 
 int main(int argc, char **argv) {
-  const index n = 1L << 27;
+  const index n = 1L << (argc > 1 && argv[1][0] != '-' ? atoi(argv[1]) : 27);
   double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), *c = malloc(n * sizeof *c), sum = 0;
   for (index i = 0; i < n; i++)
     a[i] = i % 7, b[i] = i % 5, c[i] = 0;

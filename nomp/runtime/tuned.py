@@ -42,7 +42,8 @@ def tune(
     """Call ``function(*args)`` once, and try for the kernels that it launches what their scripts leave open.
 
     *sampler* and *trials* are those of ``nomp tune``.  Results are kept in *folder*, or where the settings say, and are
-    used from then on; the function does what it always does.  It may raise; a search that is interrupted goes on next time.
+    used from then on; the function does what it always does.  It may raise; a search that is interrupted goes on the
+    next time.
     Errors: N602, N703, N704, N802.  Warns: N706 if it launches nothing that could be tuned.
     """
     if sampler not in SAMPLERS:
