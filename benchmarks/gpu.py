@@ -1,11 +1,12 @@
-"""Time nomp on a GPU against CUDA by hand: the kernels of STREAM, those of four transforms, and conjugate gradients on
-spectral elements.
+"""Time nomp on a GPU against CUDA by hand and against libraries: the kernels of STREAM, those of four transforms,
+products of matrices (cuBLAS, cuSPARSE), attention (also PyTorch), and conjugate gradients on spectral elements.
 
-    python benchmarks/gpu.py [--backend cuda --backend opencl] [--only stream] [--rounds 3] [--markdown FILE]
+    python benchmarks/gpu.py [--backend cuda --backend opencl] [--only stream] [--rounds 3] [--tuned] [--markdown FILE]
 
 Builds `benchmarks/gpu` by nomp and by nvcc, runs the programs in turn (each a process that times its parts several
-times), and prints tables in Markdown: medians, in milliseconds, and the ratio of the hand-written program's to nomp's:
-above 1, nomp is faster.  Needs nvcc and a GPU.  Exit status 1 if results differ.
+times), and prints tables in Markdown: medians, in milliseconds, and the ratio of the other program's to nomp's: above
+1, nomp is faster.  With --tuned nomp's programs are tuned first, each on its own data.  Needs nvcc and a GPU; what else
+is missing is said, and left out.  Exit status 1 if results differ.
 """
 
 from __future__ import annotations
@@ -18,19 +19,32 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import median
+from typing import NoReturn
 
 HERE = Path(__file__).parent / "gpu"
 EXAMPLE = HERE.parent.parent / "examples" / "02_spectral_cg"
 MESH = [str(path) for path in sorted(EXAMPLE.glob("*.c")) if path.name not in ("main.c", "cg.c")]
-CASES = {"stream": [()], "kernels": [()], "spectral": [("7", str(n), "200") for n in (8, 16, 25)]}
-"""The command lines of each program; spectral: order, elements in each direction, iterations."""
-SCHEDULES = {
-    "stream": {"": {}, " grid": {"NOMP_ANNOTATIONS_SCRIPT": "points"}},
-    "kernels": {"": {}},
-    "spectral": {"": {"NOMP_ANNOTATIONS_SCRIPT": "sem"}},
+CASES = {
+    "stream": [()],
+    "kernels": [()],
+    "libraries": [("product", "4096"), *((kind, "1000000") for kind in ("banded", "uniform", "power"))],
+    "attention": [("1024",)],
+    "spectral": [("7", str(n), "200") for n in (8, 16, 25)],
 }
-"""The schedules that each program is run with: what a column is called, and what is set for it."""
+"""The command lines of each program; spectral: order, elements in each direction, iterations."""
+SCRIPTS = {
+    "stream": {"": "", " grid": "points"},
+    "libraries": {"": "sparse"},
+    "attention": {"": "attention"},
+    "spectral": {"": "sem"},
+}
+"""The annotation scripts with which programs are run that have annotations, and what the table says of them."""
+BY_HAND = {"libraries": "cuBLAS, cuSPARSE"}
+"""What the other program is, where it is not written by hand."""
+TOLERANCES = {"attention": 1e-5}  # of float
 TOLERANCE = 1e-8
+MISSING = 3
+"""The status of programs for which something is not installed."""
 COUNT = 2**27
 BYTES = {"copy": 16, "mul": 16, "add": 24, "triad": 24, "dot": 16}
 """What the kernels of STREAM move for an element."""
@@ -45,6 +59,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--backend", action="append", help="one of nomp's backends; may be repeated (default: cuda)")
     parser.add_argument("--only", action="append", choices=CASES, help="this program; may be repeated")
     parser.add_argument("--rounds", type=int, default=3, help="how often each program is run (default: 3)")
+    parser.add_argument("--tuned", action="store_true", help="tune nomp's programs first")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write what is printed to FILE, too")
     parser.add_argument("--build", type=Path, default=Path("build/gpu-bench"), help="where programs are built")
     options = parser.parse_args(words)
@@ -52,7 +67,10 @@ def main(words: Sequence[str] | None = None) -> int:
     wrong: list[str] = []
     lines = [_machine(), ""]
     for name in options.only or CASES:
-        _build(name, options.build)
+        build_nomp(name, options.build)
+        build_hand(name, options.build)
+        if options.tuned:
+            lines += _tuned(name, options)
         lines += _table(name, options, wrong)
     print(*lines, *wrong, sep="\n")
     if options.markdown:
@@ -60,62 +78,130 @@ def main(words: Sequence[str] | None = None) -> int:
     return 1 if wrong else 0
 
 
-def _build(name: str, build: Path) -> None:
-    include = [f"-I{HERE}", f"-I{EXAMPLE}"]
-    nomp = [sys.executable, "-m", "nomp.driver", "cc", "-O3", *include, str(HERE / f"{name}.c"), "-lm"]
-    nvcc = ["nvcc", "-O3", "-arch=native", *include]
-    _run([*nomp, *([*MESH, str(EXAMPLE / "cg.c")] if name == "spectral" else []), "-o", str(build / f"{name}.nomp")])
-    if name in ("stream", "kernels"):
+INCLUDE = [f"-I{HERE}", f"-I{EXAMPLE}"]
+
+
+def build_nomp(name: str, build: Path) -> None:
+    """Build the program *name* in the folder *build* by nomp."""
+    more = [*MESH, str(EXAMPLE / "cg.c")] if name == "spectral" else []
+    nomp = [sys.executable, "-m", "nomp.driver", "cc", "-O3", *INCLUDE, str(HERE / f"{name}.c"), *more]
+    _run([*nomp, "-o", str(build / f"{name}.nomp"), "-lm"])
+
+
+def build_openmp(name: str, build: Path) -> None:
+    """The same for the CPU's threads, by gcc: `portability` compares with that."""
+    gcc = ["gcc", "-O3", "-march=native", "-fopenmp", "-Wno-unknown-pragmas", *INCLUDE]
+    _run([*gcc, str(HERE / f"{name}.c"), "-o", str(build / f"{name}.omp"), "-lm"])
+
+
+def build_hand(name: str, build: Path) -> None:
+    """The same for the program by hand, by nvcc."""
+    nvcc = ["nvcc", "-O3", "-arch=native", "-ldl", *INCLUDE]
+    if name != "spectral":
         _run([*nvcc, str(HERE / f"{name}.cu"), "-o", str(build / f"{name}.hand")])
         return
     _run([*nvcc, "-c", str(HERE / "cg.cu"), "-o", str(build / "cg.o")])
     objects = []
     for source in (str(HERE / "spectral.c"), *MESH):
         objects.append(str(build / f"{Path(source).stem}.o"))
-        _run(["gcc", "-O3", "-Wno-unknown-pragmas", *include, "-c", source, "-o", objects[-1]])
+        _run(["gcc", "-O3", "-Wno-unknown-pragmas", *INCLUDE, "-c", source, "-o", objects[-1]])
     _run(["nvcc", *objects, str(build / "cg.o"), "-o", str(build / "spectral.hand"), "-lm"])
+
+
+def _columns(name: str, options: argparse.Namespace) -> dict[str, dict[str, str]]:
+    """How nomp's program is run, by what the table calls it: what is set for it."""
+    return {f"{backend}{about}": {"NOMP_BACKEND": backend, "NOMP_ANNOTATIONS_SCRIPT": script}
+            for backend in options.backend or ["cuda"] for about, script in SCRIPTS.get(name, {"": ""}).items()}
+
+
+def _tuned(name: str, options: argparse.Namespace) -> Iterator[str]:
+    """Tune the program *name*, and what has been found."""
+    for settings in _columns(name, options).values():
+        for case in CASES[name]:
+            command = [sys.executable, "-m", "nomp.driver", "tune", "--dir", str(options.build / "tuned"), "--"]
+            done = _done([*command, str(options.build / f"{name}.nomp"), *case], **settings)
+            yield from (f"{line}  " for line in done.stderr.splitlines() if line.startswith("nomp tune: "))
+    yield ""
 
 
 def _table(name: str, options: argparse.Namespace, wrong: list[str]) -> Iterator[str]:
     """The lines of one table; what differs goes to *wrong*."""
-    build = options.build
-    columns = {f"{backend}{schedule}": {"NOMP_BACKEND": backend, **settings}
-               for backend in options.backend or ["cuda"] for schedule, settings in SCHEDULES[name].items()}
+    columns = _columns(name, options)
     titles = [f"nomp {column} / ms | hand/nomp" for column in columns]
-    yield f"| {name} | hand / ms | {' | '.join(titles)} |" + (" GB/s |" if name == "stream" else "")
+    other = BY_HAND.get(name, "hand")
+    yield f"| {name} | {other} / ms | {' | '.join(titles)} |" + (" GB/s |" if name == "stream" else "")
     yield "|:--|" + "--:|" * (1 + 2 * len(columns) + (name == "stream"))
     for case in CASES[name]:
-        runs: dict[str, list[Lines]] = {"hand": [], **{column: [] for column in columns}}
-        for _ in range(options.rounds):
-            runs["hand"].append(_read([str(build / f"{name}.hand"), *case]))
-            for column, settings in columns.items():
-                runs[column].append(_read([str(build / f"{name}.nomp"), *case], **settings))
-        for part in runs["hand"][0]:
-            times = {who: median(lines[part][0] for lines in found) for who, found in runs.items()}
-            sums = [lines[part][1] for found in runs.values() for lines in found]
-            if any(abs(value - sums[0]) > TOLERANCE * abs(sums[0]) for value in sums):
-                wrong.append(f"{name} {' '.join(case)} {part}: checksums {sums}")
-            if not times["hand"]:  # a checksum of all that has been made
-                continue
-            cells = [f"{1e3 * times[one]:.4f} | {times['hand'] / times[one]:.2f}" for one in columns]
-            label = f"{int(case[1]) ** 3} elements" if case else part
-            row = f"| {label} | {1e3 * times['hand']:.4f} | {' | '.join(cells)} |"
-            rate = BYTES[part] * COUNT / times[next(iter(columns))] / 1e9 if part in BYTES else 0
-            yield row + (f" {rate:.0f} |" if part in BYTES else " |" if name == "stream" else "")
+        for label, command in _others(name, case, options.build).items():
+            yield from _rows(name, case, (label, command), options, wrong)
     yield ""
 
 
-def _read(command: list[str], **environment: str) -> Lines:
-    """What a program printed."""
-    found = (line.split() for line in _run(command, **environment).splitlines())
+def _others(name: str, case: tuple[str, ...], build: Path) -> dict[str, list[str]]:
+    """The programs to compare with, by what the table says of them."""
+    found = {"": [str(build / f"{name}.hand"), *case]}
+    if name == "attention":
+        found[" by PyTorch"] = [sys.executable, str(HERE / "attention_torch.py"), *case]
+    return found
+
+
+def _rows(
+    name: str, case: tuple[str, ...], other: tuple[str, list[str]], options: argparse.Namespace, wrong: list[str]
+) -> Iterator[str]:
+    columns, (about, command) = _columns(name, options), other
+    tuned = {"NOMP_TUNING_DIR": str(options.build / "tuned")} if options.tuned else {}
+    runs: dict[str, list[Lines]] = {"hand": [], **{column: [] for column in columns}}
+    for _ in range(options.rounds):
+        found = read(command)
+        if isinstance(found, str):
+            yield f"| {case[0]}{about}: {found} |" + " |" * (1 + 2 * len(columns))
+            return
+        runs["hand"].append(found)
+        for column, settings in columns.items():
+            made = read([str(options.build / f"{name}.nomp"), *case], **settings, **tuned)
+            assert not isinstance(made, str)
+            runs[column].append(made)
+    for part in runs["hand"][0]:
+        times = {who: median(lines[part][0] for lines in found) for who, found in runs.items()}
+        sums = [lines[part][1] for found in runs.values() for lines in found]
+        if any(abs(value - sums[0]) > TOLERANCES.get(name, TOLERANCE) * abs(sums[0]) for value in sums):
+            wrong.append(f"{name} {' '.join(case)} {part}: checksums {sums}")
+        if not times["hand"]:  # a checksum of all that has been made
+            continue
+        cells = [f"{1e3 * times[one]:.4f} | {times['hand'] / times[one]:.2f}" for one in columns]
+        label = f"{int(case[1]) ** 3} elements" if name == "spectral" else f"{part}{about}"
+        row = f"| {label} | {1e3 * times['hand']:.4f} | {' | '.join(cells)} |"
+        rate = BYTES[part] * COUNT / times[next(iter(columns))] / 1e9 if part in BYTES else 0
+        yield row + (f" {rate:.0f} |" if part in BYTES else " |" if name == "stream" else "")
+
+
+def read(command: list[str], **environment: str) -> Lines | str:
+    """What a program printed, or the reason why it cannot run here."""
+    done = _done(command, **environment)
+    if done.returncode == MISSING:
+        return f"left out ({done.stderr.strip()})"
+    if done.returncode:
+        _end(done)
+    found = (line.split() for line in done.stdout.splitlines())
     return {name: (float(time), float(checksum)) for name, time, _, checksum in found}
 
 
-def _run(command: list[str], **environment: str) -> str:
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+def _run(command: list[str]) -> str:
+    done = _done(command)
     if done.returncode:
-        sys.exit(f"{' '.join(command)} ends with status {done.returncode}:\n{done.stdout}{done.stderr}")
+        _end(done)
     return done.stdout
+
+
+def _done(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    libraries = [str(folder) for place in sys.path for folder in Path(place).glob("nvidia/*/lib")]  # of wheels
+    known = os.environ.get("LD_LIBRARY_PATH", "")
+    paths = {"LD_LIBRARY_PATH": ":".join(filter(None, [known, *libraries]))}
+    return subprocess.run(command, env=os.environ | paths | environment, capture_output=True, text=True, check=False)
+
+
+def _end(done: subprocess.CompletedProcess[str]) -> NoReturn:
+    sys.exit(f"{' '.join(done.args)} ends with status {done.returncode}:\n{done.stdout}{done.stderr}")
 
 
 def _machine() -> str:

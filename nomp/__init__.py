@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from nomp.runtime.c_kernel import kernel as kernel
     from nomp.runtime.jit import jit as jit
     from nomp.runtime.measuring import profile as profile
+    from nomp.runtime.tuned import tune as tune
 
 _API = dict.fromkeys(("devices", "finalize", "init", "sync", "update"), "nomp.runtime.api")
 _API |= {"jit": "nomp.runtime.jit", "kernel": "nomp.runtime.c_kernel", "profile": "nomp.runtime.measuring"}
+_API |= {"tune": "nomp.runtime.tuned"}
 _API |= {"NompError": "nomp.diagnostics"}
 
-__all__ = ["NompError", "devices", "finalize", "init", "jit", "kernel", "profile", "sync", "update"]
+__all__ = ["NompError", "devices", "finalize", "init", "jit", "kernel", "profile", "sync", "tune", "update"]
 
 
 def __getattr__(name: str) -> Any:

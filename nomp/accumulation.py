@@ -1,18 +1,20 @@
 """``s = s OP x``: does a statement only accumulate into a variable or an element, and with what?
 
-In: a statement and a `Cell`.  Out: whether it does.  Such statements may run in any order.  Called by
-`frontend.reductions`, for ``reduce`` clauses, and by `accesses`.
+In: a statement and a `Cell`.  Out: whether it does.  Such statements may run in any order; `neutral` and `combined` say
+what partial results start with, and how two of them become one.  Called by `frontend.reductions`, for ``reduce``
+clauses, by `accesses`, and by `reduction` and `gpu_rows`, which add up in parts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nomp.affine import preserves_value
-from nomp.arithmetic import bits, cast, is_float
+from nomp.arithmetic import bits, cast, is_float, promoted
 from nomp.loops import MIRRORED, NEGATED
-from nomp.region import COMPARISONS, Assign, Binary, Call, Cast, Expr, If, Load, Select, Stmt, Unary, Var
-from nomp.walks import walk_expr, without_places
+from nomp.region import COMPARISONS, Assign, Binary, Call, Cast, Const, Expr, If, Load, Select, Stmt, Unary, Var
+from nomp.walks import mentioned, variable, variables, walk, walk_expr, without_places
 
 _COMPARED = {"min": ("<", "<="), "max": (">", ">=")}
 _FUNCTIONS = {"min": "fmin", "max": "fmax"}
@@ -104,6 +106,14 @@ class Cell:
         return relation in _COMPARED.get(self.op, ()) and self._is_target(right) and same and self._free(value)
 
 
+def misuse(body: tuple[Stmt, ...], cell: Cell) -> Stmt | None:
+    """The first statement of *body* that mentions the variable or array of *cell* and does not accumulate into it."""
+    accumulating = [stmt for stmt in walk(body) if cell.accumulates(stmt)]
+    accepted = {id(inner) for stmt in accumulating for inner in (stmt, *(stmt.then if isinstance(stmt, If) else ()))}
+    name = variable(cell.target)
+    return next((s for s in walk(body) if id(s) not in accepted and name in variables(*mentioned(s))), None)
+
+
 def _exact(expr: Expr) -> Expr:
     """*expr* without the conversions around it that keep all values."""
     while isinstance(expr, Cast) and _keeps_values(expr.operand.dtype, expr.dtype):
@@ -138,3 +148,28 @@ def _as_wide(dtype: str, least: str) -> bool:
     if is_float(dtype):
         return dtype >= least if is_float(least) else bits(least) <= _EXACT_BITS[dtype]
     return not is_float(least) and bits(dtype) >= bits(least)
+
+
+_STARTS: Mapping[str, float] = {"+": -0.0, "^": 0, "*": 1}
+"""Where an accumulator starts, which changes nothing, not even a -0.0; every other operator is idempotent, and starts
+with the variable's own value."""
+
+
+def neutral(op: str, cell: Var | Load) -> Expr:
+    """What an accumulator for *cell* starts with, one of several whose results are combined with it."""
+    if op not in _STARTS:
+        return cell
+    return Const(float(_STARTS[op]) if is_float(cell.dtype) else int(_STARTS[op]), cell.dtype)
+
+
+def combined(op: str, left: Expr, right: Expr) -> Expr:
+    """``left OP right`` for two values of a reduction, in their type."""
+    dtype = left.dtype
+    if op in ("min", "max"):
+        better: Expr = Binary("<" if op == "min" else ">", right, left, "int32")
+        if is_float(dtype):  # fmin takes the other one where one of the two is no number
+            better = Binary("||", better, Binary("!=", left, left, "int32"), "int32")
+        return Select(better, right, left, dtype)
+    wide = promoted(dtype)
+    result = "int32" if op in ("&&", "||") else wide
+    return cast(Binary(op, cast(left, wide), cast(right, wide), result), dtype)

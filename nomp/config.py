@@ -160,6 +160,13 @@ def load(argv: Sequence[str] = (), environ: Mapping[str, str] | None = None, sta
     return Settings(**values, warnings=tuple(warnings))
 
 
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The variables that give a process these *settings*, whatever else it reads."""
+    found = {_environment_name(row): getattr(settings, row.name) for row in _table().values()}
+    return {name: str(int(value) if isinstance(value, bool) else value) for name, value in found.items()
+            if value is not None}  # fmt: skip
+
+
 def _here() -> Path:
     """The current folder, or the root where that has been deleted."""
     try:

@@ -17,14 +17,15 @@ Called by `reduction`, which knows the operators.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from nomp.device_source import Scratch
+from nomp.gpu_rows import Items
 from nomp.gpu_schedule import ITEMS
 from nomp.interleave import Unique
-from nomp.loops import INDEX, quotient, trip_count
+from nomp.loops import INDEX, quotient, trip_count, trips
 from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Stmt, Var
-from nomp.schedule import Part, trips
+from nomp.schedule import Part
 
 Combine = Callable[[Var | Load, Expr], Expr]
 """``x OP y`` for one of the reduced variables."""
@@ -43,32 +44,6 @@ class Reduced:
     part: Param
     row: str
     combine: Combine
-
-
-@dataclass(slots=True)
-class _Items:
-    """The statements of a group's items, and the axes of their loops."""
-
-    unique: Unique
-    axes: dict[str, str] = field(default_factory=dict)
-
-    def each(self, count: int, body: Callable[[Var], Iterable[Stmt]]) -> For:
-        """*body* by the first *count* items."""
-        item = Var(self.unique("_item"), INDEX)
-        self.axes[item.name] = "l.0"
-        return For(item.name, INDEX, _ZERO, "<", Const(count, INDEX), _ONE, tuple(body(item)))
-
-    def halves(self, found: Reduced) -> Iterable[For]:
-        """What combines a row in its first element."""
-        count = ITEMS // 2
-        while count:
-            yield self.each(count, lambda item, count=count: [self._half(found, item, count)])  # type: ignore[misc]
-            count //= 2
-
-    def _half(self, found: Reduced, item: Var, count: int) -> Stmt:
-        here = Load(found.row, (item,), found.own.dtype)
-        other = Load(found.row, (Binary("+", item, Const(count, INDEX), INDEX),), found.own.dtype)
-        return Assign(here, found.combine(here, other))
 
 
 def parts(region: Region, loop: For, found: Iterable[Reduced], most: int, unique: Unique) -> tuple[Part, ...]:
@@ -102,7 +77,7 @@ def _first(
     loop: For, found: tuple[Reduced, ...], groups: Var, total: Var, unique: Unique
 ) -> tuple[For, Mapping[str, str]]:
     """Each group's share of the iterations of *loop*."""
-    items, group = _Items(unique), Var(unique("_group"), INDEX)
+    items, group = Items(unique), Var(unique("_group"), INDEX)
     step = Binary("*", groups, Const(ITEMS, INDEX), INDEX)
 
     def share(item: Var) -> Iterable[Stmt]:
@@ -115,7 +90,7 @@ def _first(
         return [Assign(Load(one.part.name, (group,), one.own.dtype), Load(one.row, (_ZERO,), one.own.dtype))
                 for one in found]  # fmt: skip
 
-    halves = [half for one in found for half in items.halves(one)]
+    halves = [half for one in found for half in items.halves(one.row, one.own.dtype, one.combine, ITEMS)]
     body: tuple[Stmt, ...] = (*_rows(found), items.each(ITEMS, share), *halves, items.each(1, store))
     whole = For(group.name, INDEX, _ZERO, "<", groups, _ONE, body)
     return whole, {group.name: "g.0", **items.axes}
@@ -123,7 +98,7 @@ def _first(
 
 def _second(found: tuple[Reduced, ...], groups: Var, unique: Unique) -> tuple[tuple[Stmt, ...], Mapping[str, str]]:
     """What one group makes of the parts, and of the variables."""
-    items = _Items(unique)
+    items = Items(unique)
     again = tuple(replace(one, own=replace(one.own, name=unique(one.own.name))) for one in found)
 
     def share(item: Var) -> Iterable[Stmt]:
@@ -137,5 +112,5 @@ def _second(found: tuple[Reduced, ...], groups: Var, unique: Unique) -> tuple[tu
     def store(_: Var) -> Iterable[Stmt]:
         return [Assign(one.cell, one.combine(one.cell, Load(one.row, (_ZERO,), one.own.dtype))) for one in found]
 
-    halves = [half for one in found for half in items.halves(one)]
+    halves = [half for one in found for half in items.halves(one.row, one.own.dtype, one.combine, ITEMS)]
     return (*_rows(found), items.each(ITEMS, share), *halves, items.each(1, store)), items.axes

@@ -12,18 +12,18 @@ neighbouring elements; up to two others, around or directly inside it, are on ax
 
 A grid is as large as the loop, if the device allows; then there is one step of it.
 
-Called by `schedule`, for a region without a script.
+Called by `schedule`, for a region without a script.  `gpu_rows` is for loops whose iterations several items share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nomp.cpu_schedule import stride
 from nomp.interleave import Unique, can_enter
 from nomp.loops import INDEX, quotient, trip_count, value_after
-from nomp.region import Binary, Const, Declare, Expr, For, If, Stmt, Var
+from nomp.region import Binary, Const, Declare, Expr, For, If, Select, Stmt, Var
 from nomp.walks import loads, walk
 
 ITEMS = 256
@@ -35,37 +35,66 @@ _ZERO, _ONE = Const(0, INDEX), Const(1, INDEX)
 
 
 @dataclass(slots=True)
-class _Grid:
-    """*loops* over groups and items, innermost first, with their axes; *derived* are the scalars that they need."""
+class Grid:
+    """*loops* over groups and items, innermost first, with their axes; *derived* are the scalars that they need, among
+    them *groups*, of axis 0."""
 
     loops: list[tuple[For, str]] = field(default_factory=list)
     derived: dict[str, Expr] = field(default_factory=dict)
+    groups: str = ""
+
+    def around(self, body: tuple[Stmt, ...]) -> tuple[For, dict[str, str]]:
+        """The loops around *body*, and their axes."""
+        for made, _ in self.loops:
+            body = (replace(made, body=body),)
+        (whole,) = body
+        assert isinstance(whole, For)
+        return whole, {made.iname: tag for made, tag in self.loops}
 
 
-def spread(
-    loop: For, parallel: Container[str], known: Callable[[For], bool], unique: Unique
-) -> tuple[For, dict[str, Expr], dict[str, str]]:
-    """*loop* over the grid, the scalars that this needs at launch, and the tags of its loops.
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A *loop* over the grid, the scalars that this needs at launch (*derived*), the *axes* of loops, the locals
+    that the items of a group share, and the scalar that says how many *groups* there are on axis 0."""
+
+    loop: For
+    derived: Mapping[str, Expr]
+    axes: Mapping[str, str]
+    shared: frozenset[str] = frozenset()
+    groups: str = ""
+
+    def only_if(self, condition: Expr) -> Spread:
+        """The same, without any groups where *condition* is false at launch."""
+        if isinstance(condition, Const):
+            return self
+        some = Select(condition, self.derived[self.groups], _ZERO, INDEX)
+        return replace(self, derived={**self.derived, self.groups: some})
+
+
+def nest(loop: For, parallel: Container[str], known: Callable[[For], bool]) -> list[For]:
+    """*loop* and those directly inside it that go on the grid with it, outermost first.
 
     *parallel* names the loops with independent iterations, *known* says whether a loop's are known at launch.
     """
-    nest = [loop]
-    while len(nest) < len(MOST_GROUPS) and len(nest[-1].body) == 1:
-        inner = nest[-1].body[0]
+    found = [loop]
+    while len(found) < len(MOST_GROUPS) and len(found[-1].body) == 1:
+        inner = found[-1].body[0]
         if not (isinstance(inner, For) and inner.iname in parallel and known(inner)):
             break
-        if not all(can_enter(around, inner) for around in nest):
+        if not all(can_enter(around, inner) for around in found):
             break
-        nest.append(inner)
+        found.append(inner)
+    return found
+
+
+def spread(nest: list[For], unique: Unique) -> Spread:
+    """The loops *nest* over the grid."""
     fast = max(reversed(nest), key=lambda one: _contiguous(one, nest[-1]))
-    grid, body = _Grid(), nest[-1].body
+    grid, body = Grid(), nest[-1].body
     for axis, one in enumerate([fast, *(one for one in reversed(nest) if one is not fast)]):
-        body = _each(grid, one, axis, body, unique)
-    for made, _ in grid.loops:
-        body = (replace(made, body=body),)
-    (whole,) = body
-    assert isinstance(whole, For)
-    return whole, grid.derived, {made.iname: tag for made, tag in grid.loops}
+        body = each(grid, one, axis, body, unique)
+    whole, axes = grid.around(body)
+    return Spread(whole, grid.derived, axes, groups=grid.groups)
 
 
 def _contiguous(loop: For, innermost: For) -> int:
@@ -74,20 +103,21 @@ def _contiguous(loop: For, innermost: For) -> int:
     return sum(abs(stride(load, loop.iname)) == 1 for load in found)
 
 
-def _each(grid: _Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
+def each(grid: Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
     """*body* for those iterations of *loop* that an item on *axis* has; adds what is around to *grid*."""
     trips, groups = (Var(unique(name), INDEX) for name in ("_trips", "_groups"))
     items = ITEMS if axis == 0 else 1
     wanted = quotient(trip_count(loop), Const(items, INDEX))
     grid.derived[trips.name] = trip_count(loop)
     grid.derived[groups.name] = Binary("min", wanted, Const(MOST_GROUPS[axis], INDEX), INDEX)
+    grid.groups = grid.groups or groups.name
     group = Var(unique("_group"), INDEX)
     first: Expr = group
     if items > 1:
         item = Var(unique("_item"), INDEX)
-        grid.loops.append((_counting(item, Const(items, INDEX)), f"l.{axis}"))
+        grid.loops.append((counting(item, Const(items, INDEX)), f"l.{axis}"))
         first = Binary("+", Binary("*", group, Const(items, INDEX), INDEX), item, INDEX)
-    grid.loops.append((_counting(group, groups), f"g.{axis}"))
+    grid.loops.append((counting(group, groups), f"g.{axis}"))
     rounds = Var(unique("_rounds"), INDEX)
     at_once = Binary("max", _ONE, Binary("*", grid.derived[groups.name], Const(items, INDEX), INDEX), INDEX)
     grid.derived[rounds.name] = quotient(trip_count(loop), at_once)
@@ -95,10 +125,10 @@ def _each(grid: _Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Uni
     step = Binary("*", round_, Binary("*", groups, Const(items, INDEX), INDEX), INDEX)
     counter = Declare(loop.iname, loop.dtype, (), value_after(loop, trip))
     start = Declare(trip.name, INDEX, (), Binary("+", first, step, INDEX))
-    return (replace(_counting(round_, rounds), body=(start, *_if_below(trip, trips, (counter, *body), unique))),)
+    return (counting(round_, rounds, (start, *if_below(trip, trips, (counter, *body), unique))),)
 
 
-def _if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
+def if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
     """*body* if *trip* is one of *trips*.  Around loops that is a loop, too: loopy puts conditions into the innermost.
     """
     if not any(isinstance(stmt, For) for stmt in walk(body)):
@@ -107,5 +137,6 @@ def _if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> 
     return (For(unique("_once"), INDEX, trip, "<", end, _ONE, body),)
 
 
-def _counting(counter: Var, count: Expr) -> For:
-    return For(counter.name, INDEX, _ZERO, "<", count, _ONE, ())
+def counting(counter: Var, count: Expr, body: Iterable[Stmt] = ()) -> For:
+    """*body* for each value of *counter* from 0 up to *count*."""
+    return For(counter.name, INDEX, _ZERO, "<", count, _ONE, tuple(body))

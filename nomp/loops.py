@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from nomp.affine import Affine, Scope, preserves_value
 from nomp.arithmetic import cast, evaluate, is_launch_expr, is_signed, promoted
 from nomp.diagnostics import error
-from nomp.region import Binary, Const, Expr, For, Region, Relation, Select, Var
+from nomp.region import Binary, Const, Declare, Expr, For, Region, Relation, Select, Var
 from nomp.walks import walk
 
 INDEX = "int64"
-_ZERO = Const(0, INDEX)
+_ZERO, _ONE = Const(0, INDEX), Const(1, INDEX)
 _UP, _DOWN = ("<", "<=", "!="), (">", ">=", "!=")
 NEGATED: Mapping[str, str] = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
 MIRRORED: Mapping[str, Relation] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -188,3 +188,17 @@ def is_last(loop: For) -> Expr:
     wide = promoted(loop.dtype)
     following = Binary("+", cast(Var(loop.iname, loop.dtype), wide), cast(cast(loop.step, loop.dtype), wide), wide)
     return Binary(NEGATED[loop.relation], cast(cast(following, loop.dtype), loop.upper.dtype), loop.upper, "int32")
+
+
+def trips(loop: For, trip: Var, first: Expr, last: Expr, every: Expr = _ONE) -> For:
+    """The trips from *first* to *last* of *loop*, or one of *every* so many."""
+    lower, step = cast(loop.lower, INDEX), signed_step(loop)
+    if step == every == _ONE:
+        # Counted in 64 bits: the last items' shares may begin beyond what the counter's own type holds.
+        return For(loop.iname, INDEX, _plus(lower, first), "<", _plus(lower, last), step, loop.body, None, loop.place)
+    counter = Declare(loop.iname, loop.dtype, (), value_after(loop, trip))
+    return For(trip.name, INDEX, first, "<", last, every, (counter, *loop.body))
+
+
+def _plus(left: Expr, right: Expr) -> Expr:
+    return right if left == _ZERO else Binary("+", left, right, INDEX)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nomp.lower import Lowered
     from nomp.marks import Marks
     from nomp.script import Version
+    from nomp.scripting import Context
 
     Arranged = tuple[TranslationUnit, tuple[Diagnostic, ...], tuple[Version, ...]]
 
@@ -69,23 +70,24 @@ def _compiled(
         return _default(region, device, jit, variant), script.unused(region)
     context = Context({**device.context(), **script.about(region, jit)}, dict(variant.choices))
     arrange = partial(script.apply, region=region, context=context, settings=settings)
-    source, warnings = arranged(region, arrange, device, jit, variant, settings, may_leave=True)
+    source, warnings = arranged(region, arrange, device, jit, variant, settings, context)
     return replace(source, space=context.space), warnings
 
 
 def arranged(
     region: Region, arrange: Callable[[TranslationUnit], Arranged], device: DeviceInfo, jit: Mapping[str, Number],
-    variant: Variant, settings: Settings, *, may_leave: bool = False,
+    variant: Variant, settings: Settings, context: Context | None = None,
 ) -> tuple[DeviceSource, tuple[Diagnostic, ...]]:  # fmt: skip
     """*region* as source for *device*, after what *arrange* (see `script.apply`) makes of its kernel, and warnings.
 
-    *may_leave*: an unchanged kernel gets the default schedule.
+    *context*: that of the scripts, if they may leave the kernel to the default schedule.
     """
     from nomp import codegen, priorities
 
     made = _scripted(region, arrange, device, variant, settings)
-    left = may_leave and made.kernel == made.lowered.kernel
-    if left or (reduction.is_pure(region) and not codegen.is_parallel(made.kernel)):
+    if context and made.kernel == made.lowered.kernel:
+        return _default(region, device, jit, variant, context.lanes), made.warnings
+    if reduction.is_pure(region) and not codegen.is_parallel(made.kernel):
         return _default(region, device, jit, variant), made.warnings
     _refuse_races(region, made.kernel)
     _refuse_changes(region, made)
@@ -139,13 +141,18 @@ def _scripted(
     return _Scripted(lowered, *marks.unmarked(lowered, kernel), blames, warnings)
 
 
-def _default(region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
-    """Without a script: reductions in two stages, independent iterations shared out, anything else in order."""
+def _default(
+    region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, lanes: int | None = None
+) -> DeviceSource:
+    """Without a script: reductions in two stages, independent iterations shared out, anything else in order.
+
+    *lanes*: how many items of a GPU share a row that is summed up, where a script has said so.
+    """
     cpu = device.type == "cpu"
     region = fixed(region, jit)
     parts = reduction.parts(region, _accumulators(device), cpu)
     if not (parts or variant.wraps):
-        parts = schedule.parts(region, _items(device), cpu, variant.apart)
+        parts = schedule.parts(region, _items(device), cpu, variant.apart, lanes)
     return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)
 
 

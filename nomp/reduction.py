@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from nomp import gpu_reduction, jumps
-from nomp.arithmetic import cast, is_float, is_launch_expr, promoted
+from nomp.accumulation import combined, neutral
+from nomp.arithmetic import is_float, is_launch_expr
 from nomp.device_source import Scratch
 from nomp.interleave import Unique, in_groups, renamed, substituted
 from nomp.loops import INDEX, quotient, trip_count
@@ -24,7 +25,6 @@ from nomp.region import (
     Clauses,
     Const,
     Declare,
-    Expr,
     For,
     Load,
     Param,
@@ -36,11 +36,6 @@ from nomp.region import (
 )
 from nomp.schedule import Part, divided
 from nomp.walks import expressions, names, rewritten, walk, written_in
-
-_START: Mapping[str, float] = {"+": -0.0, "^": 0, "*": 1}
-"""Where an accumulator starts, which changes nothing, not even a -0.0; every other operator is idempotent, and starts
-with the variable's own value."""
-
 
 LANES = 16
 """How many variables in turn an item of a CPU accumulates floating-point numbers in."""
@@ -66,7 +61,7 @@ def parts(region: Region, items: int, cpu: bool = False) -> tuple[Part, ...]:
     ops = {r.name: r.op for r in region.clauses.reductions}
 
     def accumulate(item: Var, share: For) -> tuple[Stmt, ...]:
-        start = (Declare(own.name, own.dtype, (), _start(ops[n], Var(n, own.dtype))) for n, own in private.items())
+        start = (Declare(own.name, own.dtype, (), neutral(ops[n], Var(n, own.dtype))) for n, own in private.items())
         store = (Assign(Load(partial[n].name, (item,), own.dtype), own) for n, own in private.items())
         sums = _in_lanes(share, private, ops, unique) if cpu else (share,)
         return (*start, *sums, *store)
@@ -87,7 +82,7 @@ def _reduced(
         cell = Var(reduction.name, own.dtype)
         combine = functools.partial(combined, reduction.op)
         row = unique(f"{reduction.name}_row")
-        start = _start(reduction.op, cell)
+        start = neutral(reduction.op, cell)
         yield gpu_reduction.Reduced(cell, start, own, partial[reduction.name], row, combine)
 
 
@@ -125,7 +120,7 @@ def _in_lanes(
         return Load(rows[own.name], (number,), own.dtype)
 
     declared = (Declare(rows[own.name], own.dtype, (Const(LANES, INDEX),)) for own in private.values())
-    start = (Assign(of(own, first), _start(ops[n], Var(n, own.dtype))) for n, own in private.items())
+    start = (Assign(of(own, first), neutral(ops[n], Var(n, own.dtype))) for n, own in private.items())
     total = (Assign(own, combined(ops[n], own, of(own, last))) for n, own in private.items())
     whole, rest = in_groups(share, LANES, at, (each(lane, rewritten(share.body, in_lane)),))
     return (*declared, each(first, start), whole, *renamed((rest,), unique), each(last, total))
@@ -148,21 +143,3 @@ def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: U
     return replace(region, name=f"{region.name}_finish", params=(*cells, *partial.values()), body=tuple(body),
                    clauses=Clauses(), functions=())  # fmt: skip
 
-
-def _start(op: str, cell: Var) -> Expr:
-    if op not in _START:
-        return cell
-    return Const(float(_START[op]) if is_float(cell.dtype) else int(_START[op]), cell.dtype)
-
-
-def combined(op: str, left: Expr, right: Expr) -> Expr:
-    """``left OP right`` for two values of a reduction, in their type."""
-    dtype = left.dtype
-    if op in ("min", "max"):
-        better: Expr = Binary("<" if op == "min" else ">", right, left, "int32")
-        if is_float(dtype):  # fmin takes the other one where one of the two is no number
-            better = Binary("||", better, Binary("!=", left, left, "int32"), "int32")
-        return Select(better, right, left, dtype)
-    wide = promoted(dtype)
-    result = "int32" if op in ("&&", "||") else wide
-    return cast(Binary(op, cast(left, wide), cast(right, wide), result), dtype)

@@ -1,7 +1,8 @@
 """The default schedule of a region without a script: the iterations of its loop are divided among work items.
 
 In: a region, which is one loop.  Out: `Part`s to run one after the other, with loops over groups and items around.  On
-a GPU an item has one iteration at a time (`gpu_schedule`), on a CPU a contiguous share of them (`cpu_schedule`):
+a GPU an item has one iteration at a time (`gpu_schedule`), or shares it with others (`gpu_rows`), on a CPU a contiguous
+share of them (`cpu_schedule`):
 
     for (i = a; i < b; i++) body     for (item = 0; item < items; item++)
                                        for (i = a + item*share; i < min(a + (item+1)*share, b); i++) body
@@ -20,16 +21,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from nomp import cpu_schedule, gpu_schedule, jumps, small_operands
-from nomp.arithmetic import cast, is_launch_expr
+from nomp import cpu_schedule, gpu_rows, gpu_schedule, jumps, small_operands
+from nomp.arithmetic import is_launch_expr
 from nomp.device_source import Scratch
 from nomp.frontend import private
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, quotient, signed_step, trip_count, value_after
+from nomp.loops import INDEX, quotient, trip_count, trips
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
 from nomp.walks import mentioned_in, names, walk
 
-_ONE = Const(1, INDEX)
 LIGHT = 1024
 """How many iterations an item has at least, where a body has no loop: so many are worth the start of an item."""
 MOST_PIECES = 16
@@ -54,14 +54,23 @@ def divided_loops(region: Region) -> tuple[str, ...]:
     return tuple(loop.iname for loop in found if isinstance(loop, For))
 
 
-def parts(region: Region, most: int, cpu: bool = False, apart: bool = True) -> tuple[Part, ...]:
+def parts(
+    region: Region, most: int, cpu: bool = False, apart: bool = True, lanes: int | None = None
+) -> tuple[Part, ...]:
     """*region* on a grid, () where nothing in it is parallel.
 
-    *cpu*: for a CPU, on up to *most* items.  *apart*: no two of its arrays share an element that is written.
+    *cpu*: for a CPU, on up to *most* items.  *apart*: no two of its arrays share an element that is written.  *lanes*:
+    how many items of a GPU share a row that is summed up, where a script has said so.
     """
     unique = names(region).unique
-    found = enumerate(_pieces(region))
-    return tuple(_part(piece, f"_{number}" if number else "", most, unique, cpu, apart) for number, piece in found)
+    made: list[Part] = []
+    for number, piece in enumerate(_pieces(region)):
+        whole = replace(piece.region, name=f"{piece.region.name}_{number}" if number else piece.region.name)
+        if piece.kind == "sequential":
+            made.append(Part(whole))
+        else:
+            made += [_on_cpu(whole, most, apart, unique)] if cpu else _on_gpu(whole, lanes, unique)
+    return tuple(made)
 
 
 # ---------------------------------------------------------------------------------------------- what can be divided
@@ -157,22 +166,34 @@ def _joined(first: _Piece, second: _Piece) -> _Piece | None:
 # ---------------------------------------------------------------------------------------------------- dividing it
 
 
-def _part(piece: _Piece, suffix: str, most: int, unique: Unique, cpu: bool, apart: bool) -> Part:
-    region = replace(piece.region, name=piece.region.name + suffix)
+def _on_cpu(region: Region, most: int, apart: bool, unique: Unique) -> Part:
     (loop,) = region.body
     assert isinstance(loop, For)
-    if piece.kind == "sequential":
-        return Part(region)
-    proofs = _proofs(region)
-    if cpu:
-        read_only = {param.name for param in region.params if apart and not param.writes}
-        everyone, derived = _shares(loop, read_only, most, proofs, unique)
-        axes = {everyone.iname: "g.0"}
-    else:
-        everyone, derived, axes = gpu_schedule.spread(loop, proofs.parallel, partial(_known, region), unique)
-    extra = tuple(Param(name, INDEX) for name in derived)
-    made = replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
-    return Part(made, axes, derived)
+    read_only = {param.name for param in region.params if apart and not param.writes}
+    everyone, derived = _shares(loop, read_only, most, _proofs(region), unique)
+    return _made(region, gpu_schedule.Spread(everyone, derived, {everyone.iname: "g.0"}))
+
+
+def _on_gpu(region: Region, lanes: int | None, unique: Unique) -> Iterator[Part]:
+    """One part, or one for long rows and one for short ones, of which a launch chooses."""
+    (loop,) = region.body
+    assert isinstance(loop, For)
+    known = partial(_known, region)
+    nest = gpu_schedule.nest(loop, _proofs(region).parallel, known)
+    rows = gpu_rows.found(nest[-1])
+    shared = gpu_rows.wanted(nest, rows, known, lanes) if rows else gpu_rows.NOT_SHARED
+    if rows and shared.lanes > 1:
+        spread = gpu_rows.spread(nest, rows, shared.lanes, known, unique)
+        yield _made(replace(region, name=f"{region.name}_rows"), spread.only_if(shared.condition))
+    if shared.otherwise:
+        yield _made(region, gpu_schedule.spread(nest, unique).only_if(shared.otherwise))
+
+
+def _made(region: Region, spread: gpu_schedule.Spread) -> Part:
+    extra = tuple(Param(name, INDEX) for name in spread.derived)
+    body, clauses = (spread.loop,), Clauses(jit=region.clauses.jit)
+    made = replace(region, params=(*region.params, *extra), body=body, clauses=clauses)
+    return Part(made, spread.axes, spread.derived, shared=spread.shared)
 
 
 def _shares(
@@ -215,16 +236,3 @@ def divided(
     everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), (*bounds, *body(item, inner)))
     return everyone, {total.name: trip_count(loop), share.name: size}
 
-
-def trips(loop: For, trip: Var, first: Expr, last: Expr, every: Expr = _ONE) -> For:
-    """The trips from *first* to *last* of *loop*, or one of *every* so many."""
-    lower, step = cast(loop.lower, INDEX), signed_step(loop)
-    if step == every == _ONE:
-        # Counted in 64 bits: the last items' shares may begin beyond what the counter's own type holds.
-        return For(loop.iname, INDEX, _plus(lower, first), "<", _plus(lower, last), step, loop.body, None, loop.place)
-    counter = Declare(loop.iname, loop.dtype, (), value_after(loop, trip))
-    return For(trip.name, INDEX, first, "<", last, every, (counter, *loop.body))
-
-
-def _plus(left: Expr, right: Expr) -> Expr:
-    return right if left == Const(0, INDEX) else Binary("+", left, right, INDEX)

@@ -14,6 +14,9 @@ from typing import Any
 Choice = int | float | str
 """A value of a parameter that a script declares."""
 
+LANES = (1, 2, 4, 8, 16, 32)
+"""How many items of a GPU can share a row."""
+
 
 class Misfit(Exception):
     """A transform does not fit the kernel that it was called for; the text says why, and what would fit.
@@ -30,6 +33,7 @@ class Context(dict[str, Any]):
         self._choices = choices or {}
         self.space: dict[str, tuple[Choice, ...]] = {}
         self.left: Any = None
+        self.lanes: int | None = None
 
     def param(self, name: str, values: Sequence[Choice]) -> Any:
         """One of *values*, of which the first is good for most devices: the tuner's choice, else the first.
@@ -45,7 +49,13 @@ class Context(dict[str, Any]):
         chosen = self._choices.get(name)
         return chosen if chosen in found else found[0]
 
-    def default(self, knl: Any) -> Any:
-        """*knl*, which the script leaves as it is: the schedule that kernels without a script have is the right one."""
-        self.left = knl
+    def default(self, knl: Any, lanes: int | None = None) -> Any:
+        """*knl*, which the script leaves as it is: the schedule that kernels without a script have is the right one.
+
+        *lanes*: how many items of a GPU share a row that is summed up, one of `LANES`; without it nomp decides.
+        Raises ValueError for other numbers.
+        """
+        if lanes is not None and lanes not in LANES:
+            raise ValueError(f"{lanes} items cannot share a row: {', '.join(map(str, LANES))} can")
+        self.left, self.lanes = knl, lanes
         return knl

@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 static void heat(int nx, int ny, int nz, double v[nz][ny][nx], const double u[nz][ny][nx], double c) {
+#pragma omp parallel for
 #pragma nomp for name("heat") transform("stencil", "column", loops = "x y z")
   for (int z = 1; z < nz - 1; z++)
     for (int y = 1; y < ny - 1; y++)
@@ -13,6 +14,7 @@ static void heat(int nx, int ny, int nz, double v[nz][ny][nx], const double u[nz
 }
 
 static void product(int n, double c[n][n], const double a[n][n], const double b[n][n]) {
+#pragma omp parallel for
 #pragma nomp for name("product") transform("tile", "tile", loops = "j i", over = "k")
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -25,6 +27,7 @@ static void product(int n, double c[n][n], const double a[n][n], const double b[
 }
 
 static void rows(int n, double *y, const double a[n][n], const double *x) {
+#pragma omp parallel for
 #pragma nomp for name("rows") transform("reduce", "rows", row = "i", over = "j")
   for (int i = 0; i < n; i++) {
     double sum = 0;
@@ -36,6 +39,7 @@ static void rows(int n, double *y, const double a[n][n], const double *x) {
 }
 
 static void sparse(int n, double *y, const int *start, const int *column, const double *value, const double *x) {
+#pragma omp parallel for
 #pragma nomp for name("sparse")
   for (int i = 0; i < n; i++) {
     double sum = 0;

@@ -1,10 +1,12 @@
-/* The kernels of STREAM and a dot product over 2^27 doubles, on nomp's device; stream.cu has them by hand.  By default
-   the annotations do nothing; points.py has the transform grid do what they ask for. */
+/* The kernels of STREAM and a dot product, on nomp's device; stream.cu has them by hand, and gcc -fopenmp makes
+   threads of them.  stream [POWER]: of two, how many doubles; 27 if it is left out.  By default the annotations do
+   nothing; points.py has the transform grid do what they ask for. */
 #include "timing.h"
 
 typedef long index;
 
 static void copy(index n, double *c, const double *a) {
+#pragma omp parallel for
 #pragma nomp for annotate("points", "i")
   for (index i = 0; i < n; i++)
     c[i] = a[i];
@@ -12,6 +14,7 @@ static void copy(index n, double *c, const double *a) {
 }
 
 static void mul(index n, double *b, const double *c, double s) {
+#pragma omp parallel for
 #pragma nomp for annotate("points", "i")
   for (index i = 0; i < n; i++)
     b[i] = s * c[i];
@@ -19,6 +22,7 @@ static void mul(index n, double *b, const double *c, double s) {
 }
 
 static void add(index n, double *c, const double *a, const double *b) {
+#pragma omp parallel for
 #pragma nomp for annotate("points", "i")
   for (index i = 0; i < n; i++)
     c[i] = a[i] + b[i];
@@ -26,6 +30,7 @@ static void add(index n, double *c, const double *a, const double *b) {
 }
 
 static void triad(index n, double *a, const double *b, const double *c, double s) {
+#pragma omp parallel for
 #pragma nomp for annotate("points", "i")
   for (index i = 0; i < n; i++)
     a[i] = b[i] + s * c[i];
@@ -34,6 +39,7 @@ static void triad(index n, double *a, const double *b, const double *c, double s
 
 static double dot(index n, const double *a, const double *b) {
   double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
 #pragma nomp for reduce("sum", "+")
   for (index i = 0; i < n; i++)
     sum += a[i] * b[i];
@@ -41,13 +47,14 @@ static double dot(index n, const double *a, const double *b) {
 }
 
 static void nothing(index n, double *a, const double *b, const double *c, double s) {
+#pragma omp parallel for
 #pragma nomp for
   for (index i = 0; i < n; i++)
     a[i] = b[i] + s * c[i];
 }
 
 int main(int argc, char **argv) {
-  const index n = 1L << 27;
+  const index n = 1L << (argc > 1 && argv[1][0] != '-' ? atoi(argv[1]) : 27);
   double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), *c = malloc(n * sizeof *c), sum = 0;
   for (index i = 0; i < n; i++)
     a[i] = i % 7, b[i] = i % 5, c[i] = 0;

@@ -42,8 +42,8 @@ static double dot(index_t n, const double *a, const double *b, double *part, dou
   return result;
 }
 
-int main(void) {
-  const index_t n = 1LL << 27;
+int main(int argc, char **argv) {
+  const index_t n = 1LL << (argc > 1 ? atoi(argv[1]) : 27);
   const unsigned groups = n / ITEMS;
   double *host = (double *)malloc(n * sizeof *host), *a, *b, *c, *part, *sum, result = 0;
   check(cudaMalloc(&a, n * sizeof *a)), check(cudaMalloc(&b, n * sizeof *b)), check(cudaMalloc(&c, n * sizeof *c));

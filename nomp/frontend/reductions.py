@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from nomp.accumulation import Cell
+from nomp.accumulation import Cell, misuse
 from nomp.arithmetic import is_float, is_launch_expr
 from nomp.diagnostics import NompError, Note, did_you_mean, error
 from nomp.pragma import Reduce
@@ -22,7 +22,6 @@ from nomp.region import (
     Cast,
     Const,
     Expr,
-    If,
     Load,
     Param,
     Reduction,
@@ -143,12 +142,9 @@ def _flat(index: tuple[Expr, ...], shape: tuple[Expr | None, ...]) -> Expr:
 def _check(region: Region, param: Param, clause: Reduce) -> None:
     """Raise N215 unless every mention of *param* accumulates with the clause's operator."""
     cell = Cell(Var(param.name, param.dtype), clause.op)
-    accumulating = [stmt for stmt in walk(region.body) if cell.accumulates(stmt)]
-    accepted = {id(inner) for stmt in accumulating for inner in (stmt, *(stmt.then if isinstance(stmt, If) else ()))}
-    for stmt in walk(region.body):
-        if id(stmt) not in accepted and any(isinstance(e, Var) and e.name == param.name for e in _mentioned(stmt)):
-            raise _wrong_use(region, stmt, clause)
-    if not accumulating:
+    if wrong := misuse(region.body, cell):
+        raise _wrong_use(region, wrong, clause)
+    if not any(map(cell.accumulates, walk(region.body))):
         raise _misfit(clause, f"the loop does not accumulate into '{clause.variable}'", "remove the clause")
 
 

@@ -148,6 +148,15 @@ class Session:
                 self._context = replace(context, recorder=recorder)
                 context.memory.watch(recorder.of_array)
 
+    def tune(self, settings: Settings) -> Tuning | None:
+        """From now on choose, and try, what *settings* say.  N602 before init."""
+        with self.lock:
+            context, self._settings = self._started(), settings
+            tuning = _tuning(settings, context.device.info)
+            self._context = replace(context, tuning=tuning)
+            self._forget()
+            return tuning
+
     def update(
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
     ) -> None:
@@ -328,7 +337,7 @@ class Session:
         def compile(region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
             given = region, info, jit, variant, settings
             source, diagnostics = self._compile(*given) if self._compile else source_cache.compile(*given, kept)
-            if settings.tune != "off" and variant.choices:  # these are tried: told of in a line, and only if proven
+            if self._settings.tune != "off" and variant.choices:  # these are tried: only if proven; a line tells
                 if doubts := tuple(found for found in diagnostics if found.code == "N404"):
                     raise NompError(doubts)
                 return source
@@ -349,7 +358,7 @@ def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
     if where is None or not (settings.tune != "off" or where.is_dir()):
         return None
     from nomp.runtime.tuning import Tuning
-    from nomp.tune.database import Database
+    from nomp.tuning.database import Database
 
     return Tuning(settings, device, Database(where, lambda problem: show([problem], settings)))
 
@@ -378,6 +387,7 @@ fetch = _session.fetch
 sync = _session.sync
 finalize = _session.finalize
 measure = _session.measure
+tune = _session.tune
 
 
 @atexit.register

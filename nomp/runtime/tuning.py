@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 from typing import Any
@@ -26,6 +26,7 @@ from typing import Any
 from nomp.arithmetic import Number
 from nomp.backend import BackendError, Device, DeviceInfo
 from nomp.config import Settings
+from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import NompError, error
 from nomp.region import Region
 from nomp.report.progress import shown
@@ -35,8 +36,8 @@ from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.plan import Plan
 from nomp.runtime.verify import current
-from nomp.tune import search
-from nomp.tune.database import Choices, Database, Key, Result, Trial, described, digest, size_class
+from nomp.tuning import ahead, search
+from nomp.tuning.database import Choices, Database, Key, Result, Trial, described, digest, size_class
 
 ROUNDS = 5
 """How often a choice is timed; the median counts."""
@@ -53,7 +54,7 @@ class Tuning:
         self._settings, self._device, self._database = settings, device, database
         self._tried: dict[Key, Choices] = {}  # what is used whatever the database says
         self._best: dict[Key, Choices] = {}
-        self._done: set[Key] = set()
+        self.results: dict[Key, Result] = {}  # of all that has been launched and could be tuned
         self._digests: dict[int, tuple[Region, str]] = {}  # with the regions, so that they keep their numbers
         self._files = {name for name in settings.tune_files.split(":") if name}
 
@@ -74,9 +75,9 @@ class Tuning:
             return plan
         scalars = kernel.values(addresses)
         found = self._key(kernel.region, scalars)
-        if found in self._done:
+        if found in self.results:
             return plan
-        self._done.add(found)
+        self.results[found] = Result(found.device, found.sizes)
         if self._settings.tune_seen is not None:
             with contextlib.suppress(OSError):  # for the sake of a message: `nomp tune` may have gone
                 (self._settings.tune_seen / found.name).touch()
@@ -87,6 +88,7 @@ class Tuning:
                 )
         finally:
             self._tried.pop(found, None)
+        self.results[found] = self._database.result(found)
         self._best[found] = self._database.best(found)
         return kernel.planned_anew(context, addresses)
 
@@ -117,7 +119,20 @@ class _Search:
     def __init__(
         self, kernel: Kernel, context: Context, addresses: Sequence[int], choose: Callable[[Choices], None]
     ) -> None:
-        self._kernel, self._context, self._addresses, self._choose = kernel, context, addresses, choose
+        self._kernel, self._addresses, self._choose = kernel, addresses, choose
+        self._context = replace(context, compile=self._compile)
+        self._compiles = context.compile
+        self._job: ahead.Job | None = None
+        self._compiled = 0.0
+
+    def _compile(self, region: Region, jit: Mapping[str, Number], variant: Variant) -> DeviceSource:
+        """Compile, and remember of what kind that was, and how long it took."""
+        self._job = ahead.Job(region, self._context.device.info, jit, variant)
+        start = time.perf_counter()
+        try:
+            return self._compiles(region, jit, variant)
+        finally:
+            self._compiled = time.perf_counter() - start
 
     def run(self, task: _Task) -> None:
         """Try choices, keep what is measured, and say how it went.  N704 if the database cannot be written."""
@@ -136,8 +151,11 @@ class _Search:
         saved = Saved(self._kernel.stretches(self._context, own, self._addresses), self._context.device)
         try:
             wanted = self._results(own, saved)
-            with shown(f"tuning '{task.key.name}'", search.left(task.space, most, trials)) as step:
+            count = search.left(task.space, most, trials)
+            with shown(f"tuning '{task.key.name}'", count) as step, self._ahead(task, most, trials) as compiler:
                 for point in search.points(task.space, task.settings.tune, most, trials):
+                    if compiler:
+                        compiler.before(point)
                     trials.append(self._trial(point, saved, wanted, task, trials))
                     step(_told(trials))
                     _keep(task, trials)
@@ -145,6 +163,15 @@ class _Search:
             saved.restore()
             saved.release()
         print(f"nomp tune: '{task.key.name}' ({task.key.sizes}): {_told(trials)}", file=sys.stderr)
+
+    def _ahead(
+        self, task: _Task, most: int, trials: Sequence[Trial]
+    ) -> contextlib.AbstractContextManager[ahead.Ahead | None]:
+        """What compiles the choices to come, if they are known and what the first took is known."""
+        if self._job is None:
+            return contextlib.nullcontext()
+        points = search.ahead(task.space, task.settings.tune, most, trials)
+        return ahead.compiling(self._job, points, self._compiled, task.settings)
 
     def _planned(self, point: search.Point) -> Plan:
         self._choose(tuple(sorted(point.items())))

@@ -94,7 +94,7 @@ def test_the_second_run_compiles_nothing(program: Program) -> None:
 
 IMPORTS = {"PYTHONPROFILEIMPORTTIME": "1", "NOMP_BACKEND": "opencl", "NOMP_VERBOSE": "2"}
 HEAVY = {"loopy", "islpy", "pymbolic", "pytools", "pyopencl", "numpy", "lark", "clang", "mako", "importlib.metadata"}
-HEAVY |= {"nomp.tune"}  # only where something is, or has been, tuned
+HEAVY |= {"nomp.tuning"}  # only where something is, or has been, tuned
 
 
 def imported(said: str) -> set[str]:

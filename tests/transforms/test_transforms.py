@@ -36,6 +36,16 @@ ROWS = """void f(int n, int m, double a[n][m], double x[m], double y[n]) {
   }
 }
 """
+SPARSE = """void f(int n, int m, double y[n], int start[n + 1], int column[m], double value[m], double x[n]) {
+#pragma nomp for %s
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int e = start[i]; e < start[i + 1]; e++)
+      sum += value[e] * x[column[e]];
+    y[i] = sum;
+  }
+}
+"""
 HEAT = """void f(int nx, int ny, int nz, double u[nz][ny][nx], double v[nz][ny][nx], double c) {
 #pragma nomp for %s
   for (int z = 1; z < nz - 1; z++)
@@ -68,8 +78,13 @@ def loop(folder: Path, text: str, words: str, domain: str = "", *choices: tuple[
         PRODUCT: {"a": (n, p), "b": (p, m), "c": (n, m)}, ROWS: {"a": (n, m), "x": (m,), "y": (n,)},
         HEAT: {"u": (nz, ny, nx), "v": (nz, ny, nx)}, PLANE: {"u": (ny, nx), "v": (ny, nx)},
         LINE: {"u": (n,), "v": (n,)},
+        SPARSE: {"y": (n,), "start": (n + 1,), "column": (m,), "value": (m,), "x": (n,)},
     }[text]  # fmt: skip
     values = {**sizes, **{name: RANDOM.random(shape) for name, shape in arrays.items()}}
+    if text == SPARSE:
+        ends = np.sort(RANDOM.integers(0, m + 1, n - 1))
+        values["start"] = np.concatenate([[0], ends, [m]]).astype(np.int32)
+        values["column"] = RANDOM.integers(0, n, m).astype(np.int32)
     if text == HEAT:
         values["c"] = 0.1
     return Loop(folder, text % words, values, Settings(annotations_script=domain), choices)
@@ -85,6 +100,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "stencil-3": (HEAT, COLUMN.format("x y z"), "stencil", {"nx": 70, "ny": 7, "nz": 11}),
     "product": (PRODUCT, 'annotate("product", "j i k")', "dense", {"n": 70, "m": 130, "p": 37}),
     "rows": (ROWS, 'annotate("sums", "i j")', "dense", {"n": 70, "m": 77}),
+    "sparse": (SPARSE, 'annotate("loop", "row") annotate("entries", "27")', "sparse", {"n": 70, "m": 700}),
 }
 """Text, words, domain and sizes."""
 
@@ -127,7 +143,7 @@ def test_tiles_of_products(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "choice"),
     [
-        ("rows", ("columns", 16)),
+        ("rows", ("lanes", 8)), ("rows", ("lanes", 1)), ("sparse", ("lanes", 32)),
         ("stencil-3", ("points", 1)), ("stencil-2", ("points", 8)), ("grid-3", ("items", "32 4 2")),
     ],
 )  # fmt: skip
@@ -149,6 +165,8 @@ def test_choices(name: str, choice: tuple[str, Any], tmp_path: Path) -> None:
         (ROWS, 'annotate("sums", "j i")', "dense", "with neighbours along 'i'"),
         (IN_MEMORY, 'annotate("product", "j i k")', "dense", "the loop over 'k' writes 'c'"),
         (LINE, 'annotate("loop", "columns")', "sparse", "'columns' is no loop of sparse matrices: what the loop goes"),
+        (LINE, 'annotate("entries", "9")', "sparse", 'annotate("entries", ...) is for annotate("loop", "row")'),
+        (SPARSE, 'annotate("loop", "row") annotate("entries", "q")', "sparse", "is neither a number nor a variable"),
     ],
 )
 def test_what_does_not_fit(text: str, words: str, domain: str, wrong: str, tmp_path: Path) -> None:

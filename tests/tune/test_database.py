@@ -13,7 +13,7 @@ from kernels import gpu
 from nomp.cache import tuning_folder
 from nomp.config import Settings
 from nomp.diagnostics import Diagnostic
-from nomp.tune.database import Database, Key, Result, Trial, described, digest, size_class
+from nomp.tuning.database import Database, Key, Result, Trial, described, digest, size_class
 
 LOOP = """void f(int n, int m, const int *start, double *a) {
 #pragma nomp for name("k") jit(m)
@@ -71,7 +71,9 @@ def test_what_was_measured_for_something_else_is_not_used(tmp_path: Path, said: 
     database.keep(KEY, Result(KEY.device, KEY.sizes, (Trial({"b": 1}, 2.0),)))
     assert database.best(replace(KEY, device="cuda: two")) == () == database.best(replace(KEY, digest="f" * 16))
     assert [(d.code, d.severity, d.message) for d in said] == [
-        ("N702", "remark", "kernel 'k' has not been tuned for i:64 on cuda: two, but for i:64 on cuda: one")
+        ("N702", "remark", "kernel 'k' has not been tuned for i:64 on cuda: two, but for i:64 on cuda: one"),
+        ("N702", "remark", "kernel 'k' has not been tuned as it is now, but with another loop, annotation script or"
+                           " version of nomp"),
     ]
 
 

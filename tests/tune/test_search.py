@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from nomp.diagnostics import NompError
-from nomp.tune import search
-from nomp.tune.database import Trial
+from nomp.tuning import search
+from nomp.tuning.database import Trial
 
 SPACE = {"block": (64, 128, 256), "how": ("a", "b")}
 

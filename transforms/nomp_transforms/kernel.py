@@ -201,14 +201,3 @@ def fetched(
     made = [name for name in names if name in knl.default_entrypoint.all_inames()]
     tags = dict(zip(reversed(made), (*axes, *[UNROLLED] * len(made)), strict=False))
     return lp.tag_inames(knl, tags)
-
-
-def padded(knl: Any, local: str) -> Any:
-    """*knl* with a column more in its array *local*, so that items that read a column use different banks of memory."""
-    entry = knl.default_entrypoint
-    array = entry.temporary_variables[local]
-    *outer, last = array.shape
-    stored = (*outer, last + 1)
-    strides = array.copy(shape=stored, dim_tags=["c"] * len(stored)).dim_tags
-    changed = array.copy(dim_tags=strides, storage_shape=stored)
-    return knl.with_kernel(entry.copy(temporary_variables={**entry.temporary_variables, local: changed}))

@@ -1,82 +1,67 @@
-extern "C" __global__ void __launch_bounds__(32) _nomp_kernel_l2(long const n, long const m, double const *__restrict__ a, double const *__restrict__ x, double *__restrict__ y)
+extern "C" __global__ void __launch_bounds__(128) _nomp_kernel_l2_rows(long const _length, long const _trips, long const _groups, long const _rounds, double const *__restrict__ a, double const *__restrict__ x, double *__restrict__ y, long const m)
 {
-  __shared__ double a_here[32 * 33];
-  double sum;
+  int _first_;
+  __shared__ double _lanes[4 * 32];
+  long _once__lb;
+  long _once__trips;
+  double _own_;
+  long _trip__;
+  long _trip_____;
+  int cond;
+  int i_;
+  int i__;
+  int j_;
+  double sum_;
+  double sum__;
 
-  /* bulk slab for 'i_outer' */
-  if (-1 + m >= 0 && -33 + -32 * bIdx(x) + n >= 0)
+  for (long _round = 0; _round <= -1 + _rounds; ++_round)
   {
-    sum = 0.0;
-    /* bulk slab for 'j_outer' */
-    for (long j_outer = 0; j_outer <= -2 + loopy_floor_div_pos_b_int64(31 + m, 32); ++j_outer)
+    _trip__ = bIdx(x) * 4ll + tIdx(y) + _round * (_groups * 4ll);
+    _once__lb = _trip__;
+    _once__trips = ((_trip__ < ((_trip__ + 1ll < _trips) ? _trip__ + 1ll : _trips)) ? ((_trip__ + 1ll < _trips) ? _trip__ + 1ll : _trips) - _trip__ : 0ll);
+    if (tIdx(x) == 0)
     {
-      __syncthreads();
-      #pragma unroll
-      for (long a_0 = 0; a_0 <= 31; ++a_0)
-        a_here[33 * a_0 + tIdx(x)] = a[m * (32 * bIdx(x) + a_0) + 32 * j_outer + tIdx(x)];
-      __syncthreads();
-      #pragma unroll
-      for (long j_inner = 0; j_inner <= 31; ++j_inner)
-        sum = sum + a_here[33 * tIdx(x) + j_inner] * x[32 * j_outer + j_inner];
-    }
-    /* final slab for 'j_outer' */
-    {
-      long const j_outer = loopy_floor_div_pos_b_int64(-1 + m, 32);
-
-      __syncthreads();
-      if (-1 + -32 * j_outer - tIdx(x) + m >= 0)
+      _trip_____ = bIdx(x) * 4ll + tIdx(y) + _round * (_groups * 4ll);
+      cond = ((_trip_____ < _trips) ? 1 : 0);
+      if (cond != 0)
       {
-        #pragma unroll
-        for (long a_0 = 0; a_0 <= 31; ++a_0)
-          a_here[33 * a_0 + tIdx(x)] = a[m * (32 * bIdx(x) + a_0) + 32 * j_outer + tIdx(x)];
-      }
-      __syncthreads();
-      #pragma unroll
-      for (long j_inner = 0; j_inner <= -1 + m + -32 * j_outer; ++j_inner)
-        sum = sum + a_here[33 * tIdx(x) + j_inner] * x[32 * j_outer + j_inner];
-    }
-    y[32 * bIdx(x) + tIdx(x)] = sum;
-  }
-  /* final slab for 'i_outer' */
-  if (-1 + m >= 0 && 32 + 32 * bIdx(x) - n >= 0)
-  {
-    if (-1 + -32 * bIdx(x) - tIdx(x) + n >= 0)
-      sum = 0.0;
-    /* bulk slab for 'j_outer' */
-    for (long j_outer = 0; j_outer <= -2 + loopy_floor_div_pos_b_int64(31 + m, 32); ++j_outer)
-    {
-      __syncthreads();
-      #pragma unroll
-      for (long a_0 = 0; a_0 <= -1 + n + -32 * bIdx(x); ++a_0)
-        a_here[33 * a_0 + tIdx(x)] = a[m * (32 * bIdx(x) + a_0) + 32 * j_outer + tIdx(x)];
-      __syncthreads();
-      if (-1 - tIdx(x) + -32 * bIdx(x) + n >= 0)
-      {
-        #pragma unroll
-        for (long j_inner = 0; j_inner <= 31; ++j_inner)
-          sum = sum + a_here[33 * tIdx(x) + j_inner] * x[32 * j_outer + j_inner];
+        i__ = (int) (0ll + _trip_____ * 1ll);
+        sum__ = 0.0;
       }
     }
-    /* final slab for 'j_outer' */
+    __syncthreads();
+    for (long _once_ = 0; _once_ <= -1 + _once__trips; ++_once_)
     {
-      long const j_outer = loopy_floor_div_pos_b_int64(-1 + m, 32);
-
-      __syncthreads();
-      if (-1 + -32 * j_outer - tIdx(x) + m >= 0)
+      _first_ = 0;
+      _own_ = copysign(0.0, -1.0);
+      i_ = (int) (0ll + _trip__ * 1ll);
+      sum_ = 0.0;
+      for (long _trip___ = 0; _trip___ <= -1 - tIdx(x) + loopy_floor_div_pos_b_int64(31 + _length + 31 * tIdx(x), 32); ++_trip___)
       {
-        #pragma unroll
-        for (long a_0 = 0; a_0 <= -1 + n + -32 * bIdx(x); ++a_0)
-          a_here[33 * a_0 + tIdx(x)] = a[m * (32 * bIdx(x) + a_0) + 32 * j_outer + tIdx(x)];
+        j_ = (int) ((long) (_first_) + (tIdx(x) + 32 * _trip___) * 1ll);
+        _own_ = _own_ + a[m * (long) (i_) + (long) (j_)] * x[j_];
       }
-      __syncthreads();
-      if (-1 - tIdx(x) + -32 * bIdx(x) + n >= 0)
-      {
-        #pragma unroll
-        for (long j_inner = 0; j_inner <= -1 + m + -32 * j_outer; ++j_inner)
-          sum = sum + a_here[33 * tIdx(x) + j_inner] * x[32 * j_outer + j_inner];
-      }
+      _lanes[32 * tIdx(y) + tIdx(x)] = _own_;
     }
-    if (-1 + -32 * bIdx(x) - tIdx(x) + n >= 0)
-      y[32 * bIdx(x) + tIdx(x)] = sum;
+    __syncthreads();
+    if (15 - tIdx(x) >= 0)
+      _lanes[32 * tIdx(y) + tIdx(x)] = _lanes[32 * tIdx(y) + tIdx(x)] + _lanes[32 * tIdx(y) + 16 + tIdx(x)];
+    __syncthreads();
+    if (7 - tIdx(x) >= 0)
+      _lanes[32 * tIdx(y) + tIdx(x)] = _lanes[32 * tIdx(y) + tIdx(x)] + _lanes[32 * tIdx(y) + 8 + tIdx(x)];
+    __syncthreads();
+    if (3 - tIdx(x) >= 0)
+      _lanes[32 * tIdx(y) + tIdx(x)] = _lanes[32 * tIdx(y) + tIdx(x)] + _lanes[32 * tIdx(y) + 4 + tIdx(x)];
+    __syncthreads();
+    if (1 - tIdx(x) >= 0)
+      _lanes[32 * tIdx(y) + tIdx(x)] = _lanes[32 * tIdx(y) + tIdx(x)] + _lanes[32 * tIdx(y) + 2 + tIdx(x)];
+    __syncthreads();
+    if (tIdx(x) == 0)
+      _lanes[32 * tIdx(y)] = _lanes[32 * tIdx(y)] + _lanes[32 * tIdx(y) + 1];
+    if (cond != 0 && tIdx(x) == 0)
+    {
+      sum__ = sum__ + _lanes[32 * tIdx(y)];
+      y[i__] = sum__;
+    }
   }
 }

@@ -9,6 +9,7 @@ A size class has launches whose loops have the same number of trips, up to a fac
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -110,14 +111,23 @@ class Database:
 
         Sizes that have not been measured are told in a remark (N702).
         """
-        results = [result for result in self._read(key) if result.best]
         best = self.result(key).best
-        if results and best is None:
-            others = "; ".join(f"{result.sizes} on {result.device}" for result in results)
-            message = f"kernel '{key.name}' has not been tuned for {key.sizes} on {key.device}, but for {others}"
+        if best is None and (others := self._others(key)):
+            message = f"kernel '{key.name}' has not been tuned {others}"
             step = "run 'nomp tune' with this program: until then its scripts' own choices are used"
             self.show(Diagnostic("N702", message, severity="remark", help=step))
         return tuple(sorted(best.choices.items())) if best else ()
+
+    def _others(self, key: Key) -> str:
+        """For what else a kernel of that name has been tuned, "" if for nothing."""
+        results = [result for result in self._read(key) if result.best]
+        if results:
+            others = "; ".join(f"{result.sizes} on {result.device}" for result in results)
+            return f"for {key.sizes} on {key.device}, but for {others}"
+        named = self.folder.glob(f"{glob.escape(key.name)}-{'[0-9a-f]' * len(key.digest)}.json")
+        if any(file != self._file(key) for file in named):
+            return "as it is now, but with another loop, annotation script or version of nomp"
+        return ""
 
     def keep(self, key: Key, result: Result) -> None:
         """Write *result* in the place of what was there for *key*.  OSError if that cannot be done."""

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from nomp.diagnostics import error
-from nomp.tune.database import Trial
+from nomp.tuning.database import Trial
 
 Space = Mapping[str, tuple[int | float | str, ...]]
 Point = dict[str, int | float | str]
@@ -47,15 +47,24 @@ def points(space: Space, sampler: str, most: int, trials: list[Trial]) -> Iterat
     *sampler* is one of `SAMPLERS`: ``auto`` tries all where these are no more than *most*, else as Optuna says where
     that is installed, else at random.  Raises N703 for ``tpe`` without Optuna.
     """
-    if sampler == "auto":
-        sampler = "exhaustive" if size(space) <= most else "tpe" if _optuna() else "random"
     known = _known(space, trials)
-    for point in _ordered(space, sampler, trials):
+    for point in _ordered(space, _chosen(space, sampler, most), trials):
         if len(known) >= min(most, size(space)):
             return
         if _frozen(point) not in known:
             known.add(_frozen(point))
             yield point
+
+
+def ahead(space: Space, sampler: str, most: int, trials: Sequence[Trial]) -> list[Point]:
+    """Those of these `points` that are known already, whatever will be measured."""
+    return [] if _chosen(space, sampler, most) == "tpe" else list(points(space, sampler, most, list(trials)))
+
+
+def _chosen(space: Space, sampler: str, most: int) -> str:
+    if sampler != "auto":
+        return sampler
+    return "exhaustive" if size(space) <= most else "tpe" if _optuna() else "random"
 
 
 def _frozen(choices: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:
