@@ -35,6 +35,14 @@ def _number(text: str) -> int:
     return int(text)
 
 
+LOCAL = -1
+"""The device number that stands for ``local``."""
+
+
+def _device(text: str) -> int:
+    return LOCAL if text.strip().lower() == "local" else _number(text)
+
+
 def _switch(text: str) -> bool:
     values = {"1": True, "true": True, "on": True, "yes": True, "0": False, "false": False, "off": False, "no": False}
     if text.lower() not in values:
@@ -59,6 +67,7 @@ def _choice(*words: str) -> Callable[[str], str]:
 
 
 NUMBER = Kind("an integer, 0 or more", _number)
+DEVICE = Kind("an integer, 0 or more, or local", _device)
 SWITCH = Kind("0 or 1", _switch)
 FOLDER = Kind("a folder", _folder)
 TEXT = Kind("a name", str)
@@ -85,7 +94,10 @@ class Settings:
         metadata=_row(LOWER, "opencl or another installed one; auto: the first that is usable", "auto"),
     )
     platform: int = field(default=0, metadata=_row(NUMBER, "which of the backend's platforms", "0"))
-    device: int = field(default=0, metadata=_row(NUMBER, "which of the platform's devices", "0"))
+    device: int = field(
+        default=0,
+        metadata=_row(DEVICE, "which of the platform's devices; local: one for each MPI rank of a machine", "0"),
+    )
     verbose: int = field(
         default=2, metadata=_row(NUMBER, "what is logged on stderr: 1 errors, 2 warnings too, 3 all", "2")
     )
@@ -183,6 +195,13 @@ def debugging() -> bool:
         return False
 
 
+def given(name: str, value: Any, origin: str) -> Any:
+    """The value of setting *name* (as Python programs write it) that *origin* gives as *value*.  Errors: N802."""
+    row = _table()[name.replace("_", "-")]
+    text = str(int(value)) if isinstance(value, bool) else str(value)
+    return _read(row, text, origin)
+
+
 def names() -> tuple[str, ...]:
     """The settings as Python programs write them (``scripts_dir``)."""
     return tuple(row.name for row in _table().values())
@@ -261,8 +280,7 @@ def _from_toml(file: Path, name: str, value: object) -> tuple[Field[Any], Any]:
     if row is None:
         raise error("N804", f"unknown setting '{name}' in [tool.nomp] of {file}",
                     help=did_you_mean(name, _table()) or f"the settings are {', '.join(_table())}")  # fmt: skip
-    text = str(int(value)) if isinstance(value, bool) else str(value)
-    found = _read(row, text, str(file))
+    found = given(row.name, value, str(file))
     return row, file.parent / found if row.metadata["kind"] is FOLDER else found
 
 

@@ -57,7 +57,7 @@ class Host:
     @property
     def knows_prefix_maps(self) -> bool:
         """Whether it is gcc (8 or newer) or clang by its name: others may not know ``-fmacro-prefix-map``."""
-        return bool(re.search(r"gcc|clang|^i?cc$|icx", os.path.basename(self.program)))
+        return bool(re.search(r"gcc|clang|^(i|mpi)?cc$|icx", os.path.basename(self.program)))
 
     def run(self, arguments: Sequence[str], stdin: bytes | None = None) -> int:
         """Run the compiler on *arguments* with our own output streams; its exit status (128 + signal if it died)."""

@@ -150,15 +150,19 @@ def _library() -> Any:
 
 
 @functools.cache
-def _builtin_headers(compiler: str) -> tuple[str, ...]:
-    """The flag that adds *compiler*'s own headers (``stddef.h`` ...), which the libclang wheel lacks."""
+def _searched(compiler: str) -> tuple[str, ...]:
+    """The folders in which *compiler* looks for headers: its own (``stddef.h`` ...), which the libclang wheel lacks,
+    and those that a wrapper like mpicc adds."""
     try:
         # By its path: gcc finds its own folders from it, and a program that embeds us may run without PATH.
-        command = [shutil.which(compiler) or compiler, "-print-file-name=include"]
-        found = subprocess.run(command, capture_output=True, text=True, check=True)
+        command = [shutil.which(compiler) or compiler, "-E", "-v", "-x", "c", os.devnull]
+        environment = os.environ | {"LC_ALL": "C"}
+        told = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stderr
     except (OSError, subprocess.CalledProcessError):
         return ()
-    return ("-isystem", found.stdout.strip())
+    _, _, rest = told.partition("\n#include <...> search starts here:\n")
+    listed, _, _ = rest.partition("\nEnd of search list.")
+    return tuple(line.strip() for line in listed.splitlines())
 
 
 # What host compilers only warn about is for them to say.
@@ -178,7 +182,8 @@ def load(path: str, arguments: Sequence[str], text: str | None = None, compiler:
 
     Raises `NompError` N201 with everything that clang calls an error.
     """
-    flags = ["-x", "c", *arguments, *_LENIENT, *_builtin_headers(compiler)]
+    flags = ["-x", "c", *arguments, *_LENIENT]
+    flags += [word for folder in _searched(compiler) for word in ("-isystem", folder)]
     unsaved = [] if text is None else [(path, text)]
     detailed = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD  # skipped ranges and macros
     try:
@@ -190,7 +195,7 @@ def load(path: str, arguments: Sequence[str], text: str | None = None, compiler:
         raise error("N201", f"libclang could not parse {path}", help="check the options after its name") from None
     main = SourceText.of(path, data)
     sources = {path: main, **_headers(tree)}
-    _raise_errors(tree, sources, _builtin_headers(compiler)[1:])
+    _raise_errors(tree, sources, _searched(compiler))
     return _unit(main, tree, sources)
 
 
@@ -230,21 +235,22 @@ def _headers(tree: Any) -> dict[str, SourceText]:
     return found
 
 
-def _is_harmless(found: Any, builtin: tuple[str, ...]) -> bool:
+def _is_harmless(found: Any, searched: tuple[str, ...]) -> bool:
     """Whether the error *found* is about what only gcc knows, in its own headers, and hides no type from us.
 
     These are attributes (``omp.h``), and bodies of functions for single instructions (``immintrin.h``).
     """
     file = found.location.file
-    if file is None or os.path.dirname(file.name) not in map(os.path.normpath, builtin):
+    own = [os.path.normpath(folder) for folder in searched if os.path.isfile(os.path.join(folder, "stddef.h"))]
+    if file is None or os.path.dirname(file.name) not in own:
         return False
     return "attribute" in found.spelling or file.name.endswith("intrin.h")
 
 
-def _raise_errors(tree: Any, sources: dict[str, SourceText], builtin: tuple[str, ...]) -> None:
+def _raise_errors(tree: Any, sources: dict[str, SourceText], searched: tuple[str, ...]) -> None:
     problems = []
     for found in tree.diagnostics:
-        if found.severity >= cindex.Diagnostic.Error and not _is_harmless(found, builtin):
+        if found.severity >= cindex.Diagnostic.Error and not _is_harmless(found, searched):
             problems.append(Diagnostic("N201", found.spelling, _span(sources, found), help=_ADVICE))
     if problems:
         raise NompError(tuple(problems))

@@ -29,9 +29,10 @@ _held: dict[tuple[int, int], Any] = {}
 
 
 def start(**settings: Any) -> None:
-    """Open a device: *settings* are those of ``nomp config``, and win over the environment."""
-    given = config.load(sys.argv if len(sys.argv) > 1 else ())
-    session.init(replace(given, **{name: value for name, value in settings.items() if value is not None}))
+    """Open a device: *settings* are those of ``nomp config``, and win over the environment.  Errors: N802."""
+    found = config.load(sys.argv if len(sys.argv) > 1 else ())
+    given = {name: value for name, value in settings.items() if value is not None}
+    session.init(replace(found, **{name: config.given(name, value, "nomp.init") for name, value in given.items()}))
 
 
 def ensure_started() -> None:
@@ -48,9 +49,12 @@ def _finalizing() -> Iterator[None]:
         finalize()
 
 
-def init(backend: str | None = None, platform: int | None = None, device: int | None = None, **settings: Any) -> Any:
+def init(
+    backend: str | None = None, platform: int | None = None, device: int | str | None = None, **settings: Any
+) -> Any:
     """Open the device that *backend*, *platform* and *device* name; ``with nomp.init(): ...`` finalizes at the end.
 
+    *device* ``"local"`` is that of the program's MPI rank.
     What is not given comes from ``NOMP_*``, the command line's ``--nomp-*`` and pyproject.toml.  Errors: N601, N611,
     N613 to N615, N802.
     """

@@ -6,17 +6,26 @@ In: the settings ``backend``, ``platform`` and ``device``, and the installed bac
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 
 from nomp.backend import Backend, BackendError, Device, DeviceInfo, NoSuchDevice
-from nomp.config import Settings
+from nomp.config import LOCAL, Settings
 from nomp.diagnostics import Note, did_you_mean, error
 from nomp.runtime.failure import driver_errors
 
 Backends = Mapping[str, Callable[[], Backend]]
+Candidate = tuple[Backend, int, int, DeviceInfo]
+"""A device: its backend, the numbers of its platform and its own."""
 
 _PREFERENCE = (("cuda", True), ("hip", True), ("opencl", True), ("opencl", False))
 """The order of ``auto``: backends, and whether a GPU is meant."""
+
+_LOCAL_RANKS = (
+    "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
+    "JSM_NAMESPACE_LOCAL_RANK", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID",
+)  # fmt: skip
+"""Where the programs that start MPI's ranks leave the number of a rank among those of its machine."""
 
 _LISTED = "nomp devices lists the platforms and devices"
 
@@ -31,11 +40,28 @@ def open_device(settings: Settings, backends: Backends) -> Device:
     if settings.backend not in backends:
         step = did_you_mean(settings.backend, backends) or f"installed are {', '.join(sorted(backends))}, or give auto"
         raise error("N613", f"Invalid backend: {settings.backend}.", help=step)
-    with driver_errors(f"opening device {settings.device} of platform {settings.platform} with {settings.backend}"):
+    shown = "local" if settings.device == LOCAL else settings.device
+    with driver_errors(f"opening device {shown} of platform {settings.platform} with {settings.backend}"):
         try:
-            return backends[settings.backend]().open(settings.platform, settings.device)
+            backend = backends[settings.backend]()
+            return backend.open(settings.platform, _number(settings, backend))
         except NoSuchDevice as reason:
             raise error("N614", str(reason), help=_LISTED) from reason
+
+
+def local_rank(environ: Mapping[str, str]) -> int:
+    """Which of its machine's MPI ranks a process is; 0 for one that nothing which is known has started."""
+    found = (environ.get(name, "") for name in _LOCAL_RANKS)
+    return next((int(text) for text in found if text.isdecimal()), 0)
+
+
+def _number(settings: Settings, backend: Backend) -> int:
+    """Which device of the platform is meant."""
+    if settings.device != LOCAL:
+        return settings.device
+    platforms = backend.devices()
+    known = len(platforms[settings.platform]) if settings.platform < len(platforms) else 0
+    return local_rank(os.environ) % max(1, known)
 
 
 def _first_usable(settings: Settings, backends: Backends) -> Device:
@@ -54,28 +80,36 @@ def _first_usable(settings: Settings, backends: Backends) -> Device:
     raise error("N615", "no backend has a device that can be used", notes=notes, help=step)
 
 
-def _candidates(
-    settings: Settings, backends: Backends, reasons: list[str]
-) -> Iterator[tuple[Backend, int, int, DeviceInfo]]:
-    """Backend, platform and device numbers in the order of preference; what cannot even be listed goes to *reasons*.
+def _candidates(settings: Settings, backends: Backends, reasons: list[str]) -> Iterator[Candidate]:
+    """The devices in the order of preference; what cannot even be listed goes to *reasons*.
 
     Platform and device count if they are not left at 0, which may just as well mean that nothing was said.
     """
-    listed: dict[str, list[tuple[Backend, int, int, DeviceInfo]]] = {}
+    listed: dict[str, list[Candidate]] = {}
     others = [(name, gpu) for name in sorted(backends) for gpu in (True, False)]
     for name, gpu in dict.fromkeys((*_PREFERENCE, *others)):
         if name not in backends:
             continue
         if name not in listed:
             listed[name] = _devices(name, backends[name], reasons)
-        for candidate in listed[name]:
-            _, platform, number, info = candidate
+        yield from _chosen(settings, [found for found in listed[name] if (found[3].type == "gpu") == gpu])
+
+
+def _chosen(settings: Settings, found: list[Candidate]) -> Iterator[Candidate]:
+    """Those of a backend's devices of one type that *settings* allow."""
+    for candidate in found:
+        _, platform, number, _ = candidate
+        if settings.device == LOCAL:
+            same = [n for _, p, n, _ in found if p == platform]
+            mine = same[local_rank(os.environ) % len(same)]
+            chosen = settings.platform in (0, platform) and number == mine
+        else:
             chosen = (settings.platform, settings.device) in ((0, 0), (platform, number))
-            if chosen and (info.type == "gpu") == gpu:
-                yield candidate
+        if chosen:
+            yield candidate
 
 
-def _devices(name: str, make: Callable[[], Backend], reasons: list[str]) -> list[tuple[Backend, int, int, DeviceInfo]]:
+def _devices(name: str, make: Callable[[], Backend], reasons: list[str]) -> list[Candidate]:
     try:
         backend = make()
         platforms = backend.devices()

@@ -46,6 +46,15 @@ def test_every_setting_from_the_environment() -> None:
                                 False, Path("/c"), 7, True, Path("/p"))  # fmt: skip
 
 
+def test_what_a_python_program_gives_is_read_as_well() -> None:
+    assert config.given("device", "local", "nomp.init") == config.LOCAL
+    assert config.given("scripts_dir", Path("/s"), "nomp.init") == Path("/s")
+    assert config.given("verify", True, "nomp.init") is True
+    for name, value in (("device", -1), ("legality", "wrn"), ("device", 1.5)):
+        with pytest.raises(NompError, match=f"nomp.init gives '{value}'"):
+            config.given(name, value, "nomp.init")
+
+
 def test_every_setting_from_the_command_line() -> None:
     settings = of("--nomp-backend", "CUDA", "--nomp-platform", "1", "--nomp-device", "2", "--nomp-verbose", "0",
                   "--nomp-profile", "3", "--nomp-scripts-dir", "s", "--nomp-annotations-script", "sem",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mpi
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,7 @@ def commands(page: Path) -> list[tuple[str, str]]:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run *command* in *folder* with this interpreter's `nomp` and a cache of its own."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = os.environ | {"PATH": path, "NOMP_CACHE_DIR": str(folder / "cache")}
+    environment = os.environ | mpi.ENVIRONMENT | {"PATH": path, "NOMP_CACHE_DIR": str(folder / "cache")}
     return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -47,6 +48,8 @@ def title(page: Path) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=title)
 def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
+    if any("mpirun" in command for command, _ in commands(page)):
+        mpi.require()
     if page.parent.parent.name == "examples":
         shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
     for name, text in files(page).items():
@@ -58,10 +61,10 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 
 def test_pages_with_commands() -> None:
     docs = ("build-systems", "c-api", "cache", "check", "debugging", "domains", "first-program", "first-script", "gpus",
-            "porting-libnomp", "porting-openmp", "profiling", "python", "scripts", "transforms", "tuning",
+            "mpi", "porting-libnomp", "porting-openmp", "profiling", "python", "scripts", "transforms", "tuning",
             "writing-a-backend")  # fmt: skip
     expected = {"README.md", *(f"docs/{name}.md" for name in docs)}
-    expected |= {f"examples/{name}/README.md" for name in ("01_axpy", "03_build_systems")}
+    expected |= {f"examples/{name}/README.md" for name in ("01_axpy", "03_build_systems", "09_mpi_stencil")}
     assert expected == {title(page) for page in PAGES if commands(page)}
 
 

@@ -75,6 +75,20 @@ def test_programs_of_the_c_api_find_its_header(project: Path) -> None:
     assert "libnomp.so" in dynamic("api")
 
 
+def test_headers_that_the_compiler_itself_adds(project: Path) -> None:
+    """A wrapper such as mpicc knows where its library's headers are; the front end reads them there as well."""
+    (project / "there").mkdir()
+    (project / "there" / "k.h").write_text("typedef unsigned char narrow;\n")
+    (project / "user.c").write_text(
+        "#include <k.h>\n#include <stddef.h>\nvoid f(narrow *a, size_t n) {\n#pragma nomp for\n"
+        "  for (size_t i = 0; i < n; i++)\n    a[i] += 1;\n}\n"
+    )
+    (project / "wrapper").write_text(f'#!/bin/sh\nexec gcc -I{project}/there "$@"\n')
+    (project / "wrapper").chmod(0o755)
+    assert nomp_cc("--cc ./wrapper -Wall -Werror -c user.c") == 0
+    assert "nomp_pragma_run" in symbols("user.o")
+
+
 def test_scripts_are_found_from_any_folder(project: Path) -> None:
     (project / "foo.c").write_text(FOO.replace("nomp for", 'nomp for transform("tile", "rows")'))
     (project / "tile.py").write_text("def rows(knl, context):\n    return knl\n")
