@@ -127,7 +127,7 @@ def _measure(
         if not (options.build / f"{name}.hand").exists():
             gpu.build_hand(name, options.build)
     hand = gpu.read([str(options.build / f"{name}.{target.hand}"), *case], OMP_PROC_BIND="true")
-    domain = {"NOMP_ANNOTATIONS_SCRIPT": gpu.DOMAINS.get(name, "")}
+    domain = {"NOMP_ANNOTATIONS_SCRIPT": gpu.SCRIPTS.get(name, {"": ""})[""]}
     ours = gpu.read([str(options.build / f"{name}.nomp"), *case], **target.environment, **domain)
     assert not isinstance(hand, str) and not isinstance(ours, str)
     for part, (time, checksum) in hand.items():

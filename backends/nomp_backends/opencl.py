@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from nomp.backend import TYPE_CODES, BackendError, Bound, Compiler, DeviceInfo, Stored, address_of, require_device
-from nomp_backends import opencl_devices
+from nomp_backends import opencl_devices, opencl_pages
 from nomp_backends import opencl_driver as cl
 
 POCL = "Portable Computing Language"
@@ -241,6 +241,8 @@ class OpenCLDevice:
             raise BackendError(f"{doing}: the device has {self.info.global_mem_bytes}")
         made = cl.make(doing, "clCreateBuffer", self._context, cl.READ_WRITE, nbytes, None)
         self._buffers.add(made)
+        if self.info.type == "cpu":
+            opencl_pages.advise(self.queue, made, nbytes)
         return made
 
     def zero(self, buffer: int, offset: int, nbytes: int) -> None:

@@ -22,7 +22,7 @@ from nomp.backend import BackendError
 # Numbers of OpenCL's header.
 ALL_DEVICES = 0xFFFFFFFF
 TYPES = {1 << 1: "cpu", 1 << 2: "gpu", 1 << 3: "accelerator"}
-READ_WRITE = 1
+READ_WRITE, OVERWRITE = 1, 1 << 2
 NAME, VENDOR, DRIVER_VERSION, VERSION, PLATFORM = 0x102B, 0x102C, 0x102D, 0x102F, 0x1031
 TYPE, COMPUTE_UNITS, GROUP_SIZE = 0x1000, 0x1002, 0x1004
 FP32, GLOBAL_MEMORY, LOCAL_MEMORY = 0x101B, 0x101F, 0x1023
@@ -58,6 +58,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "clEnqueueReadBuffer": _COPY,
     "clEnqueueCopyBuffer": (_ADDRESS, _ADDRESS, _ADDRESS, _BYTES, _BYTES, _BYTES, *_WAIT),
     "clEnqueueFillBuffer": (_ADDRESS, _ADDRESS, c_char_p, _BYTES, _BYTES, _BYTES, *_WAIT),
+    "clEnqueueUnmapMemObject": (_ADDRESS, _ADDRESS, _ADDRESS, *_WAIT),
     "clFinish": (_ADDRESS,),
     "clEnqueueMarkerWithWaitList": (_ADDRESS, *_WAIT),
     "clWaitForEvents": (c_uint, _ADDRESS),
@@ -70,11 +71,12 @@ _MAKERS: dict[str, tuple[Any, ...]] = {
     "clCreateContext": (_ADDRESS, c_uint, _ADDRESS, _ADDRESS, _ADDRESS),
     "clCreateCommandQueue": (_ADDRESS, _ADDRESS, _BITS),
     "clCreateBuffer": (_ADDRESS, _BITS, _BYTES, _ADDRESS),
+    "clEnqueueMapBuffer": (_ADDRESS, _ADDRESS, c_uint, _BITS, _BYTES, _BYTES, *_WAIT),
     "clCreateProgramWithSource": (_ADDRESS, c_uint, _ADDRESS, _ADDRESS),
     "clCreateProgramWithBinary": (_ADDRESS, c_uint, _ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS),
     "clCreateKernel": (_ADDRESS, c_char_p),
 }
-"""Those that return a handle, and have a status as their last argument."""
+"""Those that return a handle or an address, and have a status as their last argument."""
 
 _NAMES = {
     -1: "DEVICE_NOT_FOUND", -2: "DEVICE_NOT_AVAILABLE", -3: "COMPILER_NOT_AVAILABLE",

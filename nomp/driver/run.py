@@ -27,12 +27,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="nomp run", description=_DESCRIPTION)
     for name, text in _SETTINGS.items():
         parser.add_argument(f"--{name}", metavar=name[0].upper(), help=f"{text} to use (NOMP_{name.upper()})")
+    parser.add_argument("--verify", action="store_true", help="run each loop in Python too, and compare (NOMP_VERIFY)")
     parser.add_argument("program", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program gets as sys.argv[1:]")
     options = parser.parse_args(arguments)
     for name in _SETTINGS:
         if getattr(options, name) is not None:
             os.environ[f"NOMP_{name.upper()}"] = getattr(options, name)
+    if options.verify:
+        os.environ["NOMP_VERIFY"] = "1"
     return _run(options.program, options.arguments)
 
 

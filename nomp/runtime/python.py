@@ -10,8 +10,9 @@ The objects under the names of a loop are looked at for each launch, because in 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -21,6 +22,7 @@ from nomp.arithmetic import SIZES
 from nomp.diagnostics import Diagnostic, Span, error
 from nomp.frontend.python_context import UNSET, Given, Guard, Static, Unset, Unusable, Wrapping
 from nomp.frontend.python_context import Number as NumberOf
+from nomp.frontend.python_plain import plain
 from nomp.frontend.python_regions import Loop, translate
 from nomp.region import Region
 from nomp.runtime import api, arrays, session
@@ -140,6 +142,9 @@ class AnnotatedLoop:
         if seen is not None and seen.is_same(steps, objects) and session.again(seen.launched):
             return (steps[-1],) if self.loop.results else ()
         with session.lock:
+            if session.verifying():  # in a loop that runs on the host
+                found = self._on_host(steps, objects)
+                return tuple([found.get(name, UNSET) for name in self.loop.results])
             api.ensure_started()
             special, values = self._find(steps, objects)
             special.begin(values, objects)
@@ -195,11 +200,22 @@ class AnnotatedLoop:
             low, high = arrays.stretch(array, address)
             dense = arrays.is_dense(array, low, high)
             used.append(HostArray(self.loop.arguments[which], low, high, dense, writes, array))
-        launched = session.launch(special.kernel, addresses, used)
+        launched = session.launch(
+            special.kernel, addresses, used, lambda: special.store(self._on_host(steps, objects))
+        )
         if launched.copied and not self._told:
             self._tell(used)
         if launched.launches:
             self._seen = _Seen(steps, objects, special.translated.guards, launched)
+
+    def _on_host(self, steps: range, objects: Sequence[Any]) -> dict[str, Any]:
+        """Run the loop without a kernel; the variables afterwards."""
+        with np.errstate(all="ignore"):
+            return self._plain(steps, *objects)
+
+    @cached_property
+    def _plain(self) -> Callable[..., dict[str, Any]]:
+        return plain(self.loop)
 
     def _tell(self, used: Sequence[HostArray]) -> None:
         self._told = True

@@ -1,7 +1,7 @@
 """From init to finalize: the state of a running program, one for the process.
 
-In: the calls of the C API and of the pragmas' functions (`capi`).  Out: their effects on the
-device.  The module's functions work on one `Session` and may be called from several threads; tests make their own.
+In: the calls of the C API and of the pragmas' functions (`capi`).  Out: their effects on the device.  The module's
+functions work on one `Session` and may be called from several threads; tests make their own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -31,7 +30,7 @@ from nomp.runtime.lent import HostArray, Lent
 from nomp.runtime.memory import FROM, AddressMap
 from nomp.runtime.program import Ready
 from nomp.runtime.replay import Replays
-from nomp.runtime.shown import judge, show
+from nomp.runtime.shown import judge, show, tell
 
 if TYPE_CHECKING:
     from nomp.report.events import Sink
@@ -49,14 +48,10 @@ class Launched:
     version: int
 
 
-_PRAGMA_INSTEAD = "write the loop under a pragma instead"
-
-
 class Session:
     """The runtime's state; every method may be called from any thread.
 
-    Kernels outlive `finalize`: a program that keeps an id may use it again after the next `init`, on whatever device
-    that opens.
+    Kernels outlive `finalize`: an id that a program keeps is good after the next `init`, on whatever device that opens.
     """
 
     def __init__(
@@ -102,7 +97,7 @@ class Session:
                 from nomp.runtime.measuring import measurement
 
                 try:
-                    self.measure(measurement(settings, device.info, _tell))
+                    self.measure(measurement(settings, device.info, tell))
                 except NompError as reason:  # a device without a clock
                     show([replace(found, severity="warning") for found in reason.diagnostics], settings)
 
@@ -213,10 +208,12 @@ class Session:
                 return False
             return self._attempt(context, self._kernels[kernel], addresses, has_loop)
 
-    def launch(self, kernel: int, addresses: Sequence[int], arrays: Sequence[HostArray]) -> Launched:
+    def launch(
+        self, kernel: int, addresses: Sequence[int], arrays: Sequence[HostArray], loop: Callable[[], None] | None = None
+    ) -> Launched:
         """`run` for a program in Python: what is not on the device of *arrays* is copied there and back.
 
-        Errors: those of `run`, and N630.
+        *loop* does the same without the kernel, which verify compares.  Errors: those of `run`, N618 and N630.
         """
         with self.lock:
             found = self._kernels[kernel]
@@ -224,13 +221,13 @@ class Session:
             with driver_errors(f"launching '{found.region.name}'", found.span):
                 loan = self._lent.lend(context.memory, arrays, found.span)
             if self._settings.verify:
-                reason = "launches of Python programs are not compared"
-                self._warn(None, reason, "call the function's __wrapped__, which is plain Python, and compare")
-            found.run(context, addresses)
+                self._verify(context, found, addresses, loop)
+            else:
+                found.run(context, addresses)
             with driver_errors(f"launching '{found.region.name}'", found.span):
                 self._lent.take_back(context.memory, loan)
-            plain = not (loan or context.recorder)  # else each launch has more to do
-            launches = found.launches(context, addresses) if plain else ()
+            more = loan or context.recorder or self._settings.verify  # for each launch
+            launches = () if more else found.launches(context, addresses)
             return Launched(bool(loan), launches, context, context.memory.version)
 
     def again(self, launched: Launched) -> bool:
@@ -259,7 +256,7 @@ class Session:
         if not self._trials:
             try:
                 if not has_loop:
-                    raise Unverifiable("kernels of nomp_jit have no loop in the program")
+                    raise Unverifiable("kernels given as text have no loop in the program")
                 trial = kernel.attempt(context, addresses)
             except Unverifiable as reason:
                 self._warn(kernel if has_loop else None, reason)
@@ -269,21 +266,37 @@ class Session:
         self._trials.append(trial)
         return True
 
-    def _warn(self, kernel: Kernel | None, reason: object, instead: str = _PRAGMA_INSTEAD) -> None:
-        """Say once that *kernel*, or (None) those of the C API or of Python, are not verified, and what to do."""
+    def _verify(
+        self, context: Context, kernel: Kernel, addresses: Sequence[int], loop: Callable[[], None] | None
+    ) -> None:
+        """Run *kernel*, then *loop* from the same data, and compare.  Raises N618."""
+        if self._attempt(context, kernel, addresses, loop is not None) and loop:
+            stopped = None
+            try:
+                loop()
+            except BaseException as reason:
+                stopped = reason
+            self.confirm(stopped)
+
+    def verifying(self) -> bool:
+        """Whether a loop runs on the host now, to be compared."""
+        return bool(self._trials)
+
+    def _warn(self, kernel: Kernel | None, reason: object) -> None:
+        """Say once that *kernel*, or (None) those whose text the program gives, are not verified, and what to do."""
         if kernel not in self._warned:
             self._warned.add(kernel)
             what = f"kernel '{kernel.region.name}' is not verified" if kernel else "NOMP_VERIFY has no effect here"
-            step = "leave the host the memory of what is mapped" if kernel else instead
+            step = "leave the host the memory of what is mapped" if kernel else "write the loop under a pragma instead"
             span = kernel.span if kernel else None
             show([Diagnostic("N619", f"{what}: {reason}", span, "warning", help=step)], self._settings)
 
-    def confirm(self) -> None:
-        """The program has run the loop of its last `run`.  Raises N618 if the kernel had made something else."""
+    def confirm(self, stopped: BaseException | None = None) -> None:
+        """The program has run the loop of its last `run`, unless *stopped*.  Raises N618 if the kernel differs."""
         trial = self._trials.pop()
         try:
             if trial is not None:
-                trial.confirm()
+                trial.confirm(stopped)
         finally:
             self.lock.release()
 
@@ -347,11 +360,6 @@ class Session:
         return compile
 
 
-def _tell(text: str) -> None:
-    with contextlib.suppress(OSError):  # a program does not end because no one can read its measurements
-        print(text, end="", file=sys.stderr, flush=True)
-
-
 def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
     """What chooses where scripts leave a choice, if something has been, or is to be, measured."""
     where = cache.tuning_folder(settings)
@@ -364,6 +372,7 @@ def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
 
 
 _session = Session()
+
 
 def repeat_by(replays: Replays) -> None:
     """Have *replays* repeat launches, from the next `init` on."""
@@ -383,6 +392,7 @@ again = _session.again
 settings = _session.settings
 failed = _session.failed
 confirm = _session.confirm
+verifying = _session.verifying
 fetch = _session.fetch
 sync = _session.sync
 finalize = _session.finalize

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from nomp.arithmetic import Number
+from nomp.arithmetic import Number, convert, is_float
 from nomp.backend import TYPE_CODES
 from nomp.diagnostics import NompError, Span, error
 from nomp.frontend.python_context import UNSET, Source, Wrapping
@@ -110,6 +110,22 @@ class Special:
             found[result.name] = UNSET if unset else _as_python(result, raw, dtype, before)
         return tuple([found[name] for name in self.loop.results])
 
+    def store(self, variables: Mapping[str, Any]) -> None:
+        """Leave *variables*, which the loop itself has computed, where the kernel leaves its own.
+
+        Raises OverflowError for an integer that has grown out of its type on devices.
+        """
+        for result, offset, dtype, flag in self.results:
+            if result.name not in variables:
+                continue
+            found = variables[result.name]
+            number = found.item() if isinstance(found, np.generic) else found
+            if isinstance(number, int) and not is_float(dtype) and not fits(number, dtype):
+                raise OverflowError(_unfit_text(result.name, number, dtype))
+            struct.pack_into(f"={_CODES[dtype]}", self.memory, offset, convert(number, dtype))
+            if flag:
+                self.memory[flag] = b"\1"
+
     def _too_large(self, values: Sequence[Any]) -> NompError:
         params = [p for p in self.translated.region.params if p.kind == "scalar"]
         for param, number in zip(params, values, strict=True):
@@ -174,8 +190,11 @@ def _reader(source: Source, places: dict[str, int]) -> Reader:
 
 
 def _unfit(name: str, number: int, dtype: str, place: Span) -> NompError:
-    message = f"'{name}' is an int of {number.bit_length()} bits, which does not fit into {dtype}"
-    return error("N236", message, place, help="kernels count in 64 bits")
+    return error("N236", _unfit_text(name, number, dtype), place, help="kernels count in 64 bits")
+
+
+def _unfit_text(name: str, number: int, dtype: str) -> str:
+    return f"'{name}' is an int of {number.bit_length()} bits, which does not fit into {dtype}"
 
 
 def _as_python(result: Result, raw: Number, dtype: str, before: Any) -> Any:

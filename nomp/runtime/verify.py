@@ -68,11 +68,20 @@ class Trial:
             # Variables that stand in what is mapped are the host's: only what the region reaches becomes the device's.
             self._write(stretch, np.where(stretch.touched, self._initial[stretch], self._left[stretch]))
 
-    def confirm(self) -> None:
-        """Raise N618 if the loop has made something else.  The program's memory is as the launch left it."""
+    def confirm(self, stopped: BaseException | None = None) -> None:
+        """Raise N618 if the loop has made something else.  The program's memory is as the launch left it.
+
+        *stopped*: the exception that has ended the loop, which a kernel does not raise; others are passed on.
+        """
         made = [Made(s, self._initial[s], self._result[s], _on_host(s)) for s in self._stretches]
         for stretch, data in self._left.items():
             self._write(stretch, data)
+        if isinstance(stopped, Exception):
+            message = f"the loop of kernel '{self._region.name}' ends with {type(stopped).__name__}: {stopped}"
+            step = "kernels raise no exceptions: see to it that the loop raises none"
+            raise error("N618", message, self._region.span(self._region.place), help=step) from stopped
+        if stopped:
+            raise stopped
         found = differences(self._region, self._scalars, made)
         if found:
             first, *others = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -76,3 +77,32 @@ except BackendError as reason:
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.startswith("pyopencl is not installed")
+
+
+def _asked_for_large_pages() -> int:
+    """The bytes of the process's memory for which Linux has been asked for large pages."""
+    size, found = 0, 0
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if line.startswith("Size:"):
+            size = int(line.split()[1]) << 10
+        elif line.startswith("VmFlags:") and "hg" in line.split():
+            found += size
+    return found
+
+
+def test_large_buffers_of_a_cpu_are_in_large_pages() -> None:
+    """As NumPy's arrays are; small ones are not, which would take more memory than they have."""
+    if not Path("/sys/kernel/mm/transparent_hugepage").is_dir():
+        pytest.skip("this Linux has no large pages to ask for")
+    opened = first_device(OpenCLBackend())
+    before, nbytes = _asked_for_large_pages(), 96 << 20
+    opened.free(opened.alloc(1 << 20))
+    assert _asked_for_large_pages() == before
+    buffer = opened.alloc(nbytes)
+    assert _asked_for_large_pages() - before >= nbytes - (1 << 20)
+    data, back = ctypes.create_string_buffer(b"\1" * nbytes, nbytes), ctypes.create_string_buffer(16)
+    opened.copy_to(buffer, 0, ctypes.addressof(data), nbytes)
+    opened.copy_from(buffer, nbytes - 16, ctypes.addressof(back), 16)
+    assert back.raw == b"\1" * 16
+    opened.free(buffer)
+    opened.close()

@@ -29,7 +29,7 @@ def test_program(run: Run, name: str) -> None:
 def test_kernels_without_a_loop_are_not_verified_and_that_is_said_once(run: Run, name: str) -> None:
     done = run(name, NOMP_VERIFY="1", NOMP_VERBOSE="2")
     assert (done.returncode, done.stdout) == (0, "done\n")
-    warning = "nomp: warning: NOMP_VERIFY has no effect here: kernels of nomp_jit have no loop in the program [N619]"
+    warning = "nomp: warning: NOMP_VERIFY has no effect here: kernels given as text have no loop in the program [N619]"
     assert [line for line in done.stderr.splitlines() if "[N619]" in line] == [warning]
 
 

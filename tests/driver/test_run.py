@@ -101,3 +101,11 @@ def test_text_that_is_no_pragma(tmp_path: Path, text: str) -> None:
     (tmp_path / "app.py").write_text(f"{text}print(repr(x))\n")
     plain, ours = ran(tmp_path, "app.py"), ran(tmp_path, "-m", "nomp.driver", "run", "app.py")
     assert (ours.stdout, ours.stderr, ours.returncode) == (plain.stdout, "", 0)
+
+
+def test_verify(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("x = 5\n#pragma nomp for\nfor i in range(3):\n    x = x // (i - 1)\nprint(x)\n")
+    without, done = (ran(tmp_path, "-m", "nomp.driver", "run", *more, "app.py") for more in ((), ("--verify",)))
+    assert without.returncode == 0
+    assert done.returncode == 1
+    assert "ends with ZeroDivisionError: integer division or modulo by zero [N618]" in done.stderr

@@ -207,7 +207,7 @@ def test_arrays_changed_between_repeated_launches(load: Load) -> None:
     np.testing.assert_array_equal(a, 5)
 
 
-VERIFIED = """
+ONE_MORE = """
     @nomp.jit
     def f(a):
         #pragma nomp for
@@ -216,23 +216,12 @@ VERIFIED = """
 """
 
 
-def test_verify_says_that_it_does_nothing(
-    load: Load, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("NOMP_VERIFY", "1")
-    function, a = load(VERIFIED).f, np.zeros(3)
-    for _ in range(2):
-        function(a)
-    assert a.tolist() == [2, 2, 2]
-    assert capsys.readouterr().err.count("launches of Python programs are not compared [N619]") == 1
-
-
 def test_launches_are_repeated_where_something_has_been_tuned(
     load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NOMP_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "cache" / "tuned").mkdir(parents=True, mode=0o700)
-    function, a = load(VERIFIED).f, np.zeros(3)
+    function, a = load(ONE_MORE).f, np.zeros(3)
     repeated: list[bool] = []
     again = session.again
 

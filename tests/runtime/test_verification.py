@@ -190,4 +190,4 @@ def test_kernels_of_the_c_api(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert not bench.session.run(bench.kernel, [ctypes.addressof(N), a.ctypes.data])
     shown = capsys.readouterr().err
     assert shown.count("[N619]") == 1
-    assert shown.startswith("nomp: warning: NOMP_VERIFY has no effect here: kernels of nomp_jit have no loop")
+    assert shown.startswith("nomp: warning: NOMP_VERIFY has no effect here: kernels given as text have no loop")
