@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from nomp.backend import Native
+from nomp.backend import BackendError, Native
+from nomp.report.events import Span
 from nomp.runtime.replay import Action, Replay
 
 
@@ -22,6 +23,8 @@ class Replays:
         self._ffi, self._lib = ffi, lib
         self._native: Native | None = None
         self._kept: dict[int, deque[Any]] = {}
+        room = lib.NOMP_MOST_TIMED
+        self._times = ffi.new("int[]", room), ffi.new("int64_t[]", room), ffi.new("int64_t[]", room)
         self._kinds = {
             "set": lib.NOMP_SET, "launch": lib.NOMP_LAUNCH, "write": lib.NOMP_WRITE, "read": lib.NOMP_READ,
             "store": lib.NOMP_STORE,
@@ -31,7 +34,7 @@ class Replays:
         """See `runtime.replay.Replays.start`."""
         self._native = native
         handles = {"queue": native.queue, "context": native.context, **native.functions}
-        driver = {name: self._pointer(value) for name, value in handles.items()}
+        driver = {name: self._pointer(value) for name, value in handles.items()} | {"zero": native.zero}
         self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", driver))
 
     def stop(self) -> None:
@@ -72,6 +75,18 @@ class Replays:
         finally:
             self._lib.nomp_replay_unlock()
 
+    def is_due(self) -> bool:
+        """See `runtime.replay.Replays.is_due`."""
+        return bool(self._lib.nomp_replay_is_due())
+
+    def times(self, everything: bool) -> list[tuple[int, Span]]:
+        """See `runtime.replay.Replays.times`."""
+        count = self._lib.nomp_replay_times(everything, *self._times)
+        if count < 0:
+            raise BackendError(f"the driver's status is {count} for the times of launches, which are lost")
+        labels, begins, lasted = (self._ffi.unpack(array, count) if count else () for array in self._times)
+        return list(zip(labels, zip(begins, lasted, strict=True), strict=True))
+
     def _action(self, action: Action, data: Any) -> dict[str, Any]:
         groups, items = ((*size, 1, 1)[:3] for size in (action.grid, action.block))
         return {
@@ -79,7 +94,7 @@ class Replays:
             "size": action.size, "object": self._pointer(action.object), "index": action.index,
             "dims": len(action.grid), "groups": groups, "items": items,
             "arguments": self._ffi.cast("void **", action.arguments), "stage": self._pointer(action.stage),
-            "from": action.source,
+            "from": action.source, "label": action.label,
         }  # fmt: skip
 
     def _pointer(self, address: int) -> Any:

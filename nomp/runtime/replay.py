@@ -22,6 +22,7 @@ from nomp.runtime.memory import AddressMap
 from nomp.runtime.scalars import Scalar, Scalars
 
 if TYPE_CHECKING:
+    from nomp.report.events import Span
     from nomp.runtime.plan import Plan
     from nomp.runtime.program import Ready
 
@@ -35,7 +36,7 @@ class Action:
     to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*; what is
     copied goes by way of *stage*, unless that is 0.  *source*, if not 0, says that the host's value is an integer of so
     many bytes, a signed one if that is negative, and the argument one of *size* bytes.  A launch asks for *size* bytes
-    of each group's memory.
+    of each group's memory.  What has a *label* is timed; below 0: together with what was timed before it.
     """
 
     kind: Literal["set", "launch", "write", "read", "store"]
@@ -50,6 +51,7 @@ class Action:
     arguments: int = 0
     stage: int = 0
     source: int = 0
+    label: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,12 @@ class Replays(Protocol):
 
     def held_back(self) -> AbstractContextManager[None]:
         """None is carried out meanwhile; `forget` may be called."""
+
+    def is_due(self) -> bool:
+        """Whether times should be read."""
+
+    def times(self, everything: bool) -> list[tuple[int, Span]]:
+        """The labels and times of actions, all or the older half, which are waited for.  `BackendError`."""
 
 
 def replay(

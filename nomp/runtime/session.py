@@ -130,23 +130,24 @@ class Session:
         """
         with self.lock:
             context = self._started()
-            before = context.recorder
+            before, native = context.recorder, context.device.native()
+            replays = self.replays if self._keeps else None
             self._context = replace(context, recorder=None)
             context.memory.watch(None)
-            if before:
-                with driver_errors("measuring"):
+            context.memory.renew()
+            with driver_errors("measuring"), ExitStack() as steps:
+                if replays and native:  # whose queue and functions will be others
+                    steps.callback(replays.start, native)
+                if before:
                     before.stop()
-                if self._keeps and self.replays and (native := context.device.native()):
-                    self.replays.start(native)
-            if sink:
-                from nomp.runtime.recorder import Recorder
+                if replays:
+                    replays.stop()
+                if sink:
+                    from nomp.runtime.recorder import Recorder
 
-                with driver_errors("measuring"):
-                    recorder = Recorder(context.device, sink)
-                if self.replays:
-                    self.replays.stop()  # what C does is not measured
-                self._context = replace(context, recorder=recorder)
-                context.memory.watch(recorder.of_array)
+                    recorder = Recorder(context.device, sink, replays)
+                    self._context = replace(context, recorder=recorder)
+                    context.memory.watch(recorder.of_array)
 
     def update(
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
@@ -196,7 +197,7 @@ class Session:
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
             self._lent.clear(context.memory)
             if not self._settings.verify:
-                replays = self.replays if self._keeps and not context.recorder else None
+                replays = self.replays if self._keeps else None
                 with replays.held_back() if replays else contextlib.nullcontext():
                     replay = self._kernels[kernel].run(context, addresses)
                 if replay and replays:
@@ -293,14 +294,15 @@ class Session:
         with self.lock:
             context = self._started()
             self._lent = Lent()  # what it keeps goes with the map
-            if self.replays:
-                self.replays.stop()
+            self._forget()
             self._context, self._keeps = None, False
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
                 steps.callback(context.device.close)
                 steps.callback(context.memory.clear)
                 for kernel in self._kernels:
                     steps.callback(kernel.release, context)
+                if self.replays:
+                    steps.callback(self.replays.stop)
                 if context.recorder:
                     steps.callback(context.recorder.stop)
                 context.device.sync()

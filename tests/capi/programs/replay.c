@@ -1,6 +1,7 @@
 /* replay.c of libnomp over a driver of this file: what is called, with what, and when Python is to do it instead. */
 #define _GNU_SOURCE /* as the build of libnomp has it */
 #include "../../../nomp/capi/libnomp/src/replay.c"
+#include "../../../nomp/capi/libnomp/src/timing.c"
 
 #include "check.h"
 #include <stdio.h>
