@@ -13,6 +13,7 @@ from typing import Any
 
 from nomp.backend import BackendError, Native
 from nomp.report.events import Span
+from nomp.runtime.markers import Markers
 from nomp.runtime.replay import Action, Replay
 
 
@@ -30,10 +31,11 @@ class Replays:
             "store": lib.NOMP_STORE,
         }  # fmt: skip
 
-    def start(self, native: Native) -> None:
+    def start(self, native: Native, markers: Markers) -> None:
         """See `runtime.replay.Replays.start`."""
         self._native = native
-        handles = {"queue": native.queue, "context": native.context, **native.functions}
+        handles = {"queue": native.queue, "context": native.context, "push_range": markers.push,
+                   "pop_range": markers.pop, **native.functions}  # fmt: skip
         driver = {name: self._pointer(value) for name, value in handles.items()} | {"zero": native.zero}
         self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", driver))
 
@@ -42,7 +44,7 @@ class Replays:
         self._lib.nomp_replay_stop()
         self._kept.clear()
 
-    def keep(self, kernel: int, replay: Replay) -> None:
+    def keep(self, kernel: int, replay: Replay, text: str) -> None:
         """See `runtime.replay.Replays.keep`."""
         made = self._ffi.new("struct nomp_replay *")
         arrays = list[Any]()
@@ -54,6 +56,7 @@ class Replays:
         scalars = [(at, len(value), array("char[]", value)) for at, value in replay.scalars.items()]
         data = [array("char[]", action.data) if action.data else self._ffi.NULL for action in replay.actions]
         made.pointers, made.scalars, made.actions = len(replay.pointers), len(scalars), len(data)
+        made.text = array("char[]", text.encode("utf-8", "surrogateescape"))
         made.pointer = array("struct nomp_pointer[]", list(replay.pointers.items()))
         made.scalar = array("struct nomp_scalar[]", scalars)
         made.action = array("struct nomp_action[]", list(map(self._action, replay.actions, data)))

@@ -134,7 +134,7 @@ def move(direction: str, array: Any, name: str = "", span: Span | None = None) -
     low, high = arrays.stretch(array, address)
     if low == high:
         return
-    with session.lock:
+    with session.lock, session.marked(f"update {shown}", span):
         ensure_started()
         if direction == "from" and not arrays.is_dense(array, low, high):
             session.fetch(lent.HostArray(shown, low, high, False, True, array), span)

@@ -6,8 +6,10 @@ end.  Used by `runtime.session`; `profile` is ``nomp.profile``.
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -21,11 +23,11 @@ from nomp.report.profile import CopyRow, KernelRow, Profile, StageRow, Summary
 from nomp.report.tables import table
 
 
-def measurement(settings: Settings, device: DeviceInfo, tell: Callable[[str], None]) -> Sink:
-    """What measurements are to be told.  A file that cannot be written becomes a table, and *tell* says so (N620)."""
+def measurement(settings: Settings, device: DeviceInfo) -> Sink:
+    """What measurements are to be told.  A file that cannot be written becomes a table, which is said (N620)."""
 
     def ended(profile: Profile) -> None:
-        tell("\n" + table(profile, peaks.known(settings, device.name, device.driver)))
+        _tell("\n" + table(profile, peaks.known(settings, device.name, device.driver)))
 
     in_the_end = Summary(device.name, ended)
     if settings.profile_dir is None:
@@ -34,13 +36,18 @@ def measurement(settings: Settings, device: DeviceInfo, tell: Callable[[str], No
 
     def failed(reason: OSError, step: str = "make room for them; those of the rest of the run are lost") -> None:
         message = f"the measurements cannot be written to {settings.profile_dir}: {reason.strerror}"
-        tell(Diagnostic("N620", message, severity="warning", help=step).render() + "\n")
+        _tell(Diagnostic("N620", message, severity="warning", help=step).render() + "\n")
 
     try:
         return Log(log_path(settings.profile_dir, about), about, failed)
     except OSError as reason:
         failed(reason, "give profile-dir a folder that exists and can be written; a table follows at the end instead")
         return in_the_end
+
+
+def _tell(text: str) -> None:
+    with contextlib.suppress(OSError):  # a program does not end because no one can read its measurements
+        print(text, end="", file=sys.stderr, flush=True)
 
 
 class Measured:

@@ -23,6 +23,7 @@ from nomp.runtime.scalars import Scalar, Scalars
 
 if TYPE_CHECKING:
     from nomp.report.events import Span
+    from nomp.runtime.markers import Markers
     from nomp.runtime.plan import Plan
     from nomp.runtime.program import Ready
 
@@ -68,14 +69,14 @@ class Replay:
 class Replays(Protocol):
     """Who repeats launches without Python."""
 
-    def start(self, native: Native) -> None:
-        """The device's driver is *native*."""
+    def start(self, native: Native, markers: Markers) -> None:
+        """The device's driver is *native*; *markers* say what ranges are to be made around launches."""
 
     def stop(self) -> None:
         """It is about to be closed."""
 
-    def keep(self, kernel: int, replay: Replay) -> None:
-        """From now on *kernel* may be launched by *replay*."""
+    def keep(self, kernel: int, replay: Replay, text: str) -> None:
+        """From now on *kernel* may be launched by *replay*; *text* is for a range around that."""
 
     def forget(self) -> None:
         """None may be used any more."""

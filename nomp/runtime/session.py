@@ -9,10 +9,9 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,15 +22,16 @@ from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.region import Region
-from nomp.runtime import lent
+from nomp.runtime import lent, markers
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.lent import HostArray, Lent
+from nomp.runtime.markers import Markers
 from nomp.runtime.memory import FROM, AddressMap
 from nomp.runtime.program import Ready
 from nomp.runtime.replay import Replays
-from nomp.runtime.shown import judge, show
+from nomp.runtime.shown import judge, show, warned
 
 if TYPE_CHECKING:
     from nomp.report.events import Sink
@@ -72,6 +72,7 @@ class Session:
         self._warned: set[Kernel | None] = set()
         self.replays: Replays | None = None  # set by who launches without Python
         self._keeps = False
+        self._markers = Markers()
         self._lent = Lent()
         self._owner = 0  # the process that has, or had, a device: its driver's threads are not there after fork
 
@@ -95,16 +96,17 @@ class Session:
             tuning = _tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)
             self._context = Context(device, memory, compile, judge(settings), kept, tuning=tuning)
+            self._markers = Markers()
+            with warned(settings):
+                self._markers = markers.opened(settings.ranges)
             if self.replays and (native := device.native()) and not settings.verify:
-                self.replays.start(native)
+                self.replays.start(native, self._markers)
                 self._keeps = True
             if settings.profile:
                 from nomp.runtime.measuring import measurement
 
-                try:
-                    self.measure(measurement(settings, device.info, _tell))
-                except NompError as reason:  # a device without a clock
-                    show([replace(found, severity="warning") for found in reason.diagnostics], settings)
+                with warned(settings):  # of a device without a clock
+                    self.measure(measurement(settings, device.info))
 
     def started(self) -> bool:
         """Whether `init` has been called, and `finalize` not since."""
@@ -137,7 +139,7 @@ class Session:
             context.memory.renew()
             with driver_errors("measuring"), ExitStack() as steps:
                 if replays and native:  # whose queue and functions will be others
-                    steps.callback(replays.start, native)
+                    steps.callback(replays.start, native, self._markers)
                 if before:
                     before.stop()
                 if replays:
@@ -148,6 +150,10 @@ class Session:
                     recorder = Recorder(context.device, sink, replays)
                     self._context = replace(context, recorder=recorder)
                     context.memory.watch(recorder.of_array)
+
+    def marked(self, what: str, span: Span | None) -> AbstractContextManager[None]:
+        """Around *what* the program does at *span*: a range, if they are asked for."""
+        return self._markers.around(what, span)
 
     def update(
         self, address: int, start: int, end: int, unit: int, op: int, name: str = "", span: Span | None = None
@@ -198,10 +204,12 @@ class Session:
             self._lent.clear(context.memory)
             if not self._settings.verify:
                 replays = self.replays if self._keeps else None
-                with replays.held_back() if replays else contextlib.nullcontext():
-                    replay = self._kernels[kernel].run(context, addresses)
+                found = self._kernels[kernel]
+                held = replays.held_back() if replays else contextlib.nullcontext()
+                with held, self.marked(found.region.name, found.span):
+                    replay = found.run(context, addresses)
                 if replay and replays:
-                    replays.keep(kernel, replay)
+                    replays.keep(kernel, replay, markers.text(found.region.name, found.span))
                 return False
             return self._attempt(context, self._kernels[kernel], addresses, has_loop)
 
@@ -218,10 +226,11 @@ class Session:
             if self._settings.verify:
                 reason = "launches of Python programs are not compared"
                 self._warn(None, reason, "call the function's __wrapped__, which is plain Python, and compare")
-            found.run(context, addresses)
+            with self.marked(found.region.name, found.span):
+                found.run(context, addresses)
             with driver_errors(f"launching '{found.region.name}'", found.span):
                 self._lent.take_back(context.memory, loan)
-            plain = not (loan or context.recorder)  # else each launch has more to do
+            plain = not (loan or context.recorder or self._markers.push)  # else each launch has more to do
             launches = found.launches(context, addresses) if plain else ()
             return Launched(bool(loan), launches, context, context.memory.version)
 
@@ -340,11 +349,6 @@ class Session:
         return compile
 
 
-def _tell(text: str) -> None:
-    with contextlib.suppress(OSError):  # a program does not end because no one can read its measurements
-        print(text, end="", file=sys.stderr, flush=True)
-
-
 def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
     """What chooses where scripts leave a choice, if something has been, or is to be, measured."""
     where = cache.tuning_folder(settings)
@@ -376,6 +380,7 @@ again = _session.again
 settings = _session.settings
 failed = _session.failed
 confirm = _session.confirm
+marked = _session.marked
 fetch = _session.fetch
 sync = _session.sync
 finalize = _session.finalize

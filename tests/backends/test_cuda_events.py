@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from typing import Any
 
 import pytest
+from nomp_backends.cuda_events import CudaTiming, Events
 
 from nomp.backend import BackendError
-from nomp_backends.cuda_events import CudaTiming, Events
 
 
 class Driver:

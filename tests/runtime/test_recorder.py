@@ -157,13 +157,14 @@ class Replays:
         self.ready: list[tuple[int, Span]] = []
         self.due = False
 
-    def start(self, native: Any) -> None:
+    def start(self, native: Any, markers: Any) -> None:
         self.log.append("start")
 
     def stop(self) -> None:
         self.log.append("stop")
 
-    def keep(self, kernel: int, replay: Replay) -> None:
+    def keep(self, kernel: int, replay: Replay, text: str) -> None:
+        assert text == "k s.c:2"
         self.kept.append(replay)
 
     def forget(self) -> None:

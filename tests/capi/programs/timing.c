@@ -106,7 +106,7 @@ static int is(int number, int label, int64_t begin, int64_t time) {
 static void launch(int times, int actions) {
   const uintptr_t addresses[] = {(uintptr_t)host};
   static struct nomp_replay replays_[2];
-  replays_[0] = (struct nomp_replay){NULL, 0, 0, actions, NULL, NULL, timed};
+  replays_[0] = (struct nomp_replay){NULL, "range", 0, 0, actions, NULL, NULL, timed};
   CHECK(nomp_replay_keep(0, &replays_[0]) == 1);
   while (times--) CHECK(nomp_replay(0, addresses) == 1);
 }
@@ -165,7 +165,7 @@ static void on_cuda(void) {
   nomp_replay_start(&cuda);
   refuse_make = 1; /* a launch is carried out whether or not it can be timed */
   const uintptr_t addresses[] = {(uintptr_t)host};
-  static struct nomp_replay kernels_ = {NULL, 0, 0, 3, NULL, NULL, timed + 1};
+  static struct nomp_replay kernels_ = {NULL, "range", 0, 0, 3, NULL, NULL, timed + 1};
   CHECK(nomp_replay_keep(0, &kernels_) == 1 && nomp_replay(0, addresses) == 1 && live == 0);
   CHECK(nomp_replay_times(1, labels, begins, lasted) == 0);
   refuse_make = 0;

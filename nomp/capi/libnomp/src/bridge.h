@@ -36,13 +36,15 @@ struct nomp_kernel {
  * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, copy to and from a buffer, and
  * wait; or (with a context) CUDA's stream, and its functions for these, and to enter and leave the context.  While
  * operations are timed, also functions for events: to make and record one (CUDA), to wait for it, to ask when it was,
- * and to give it back; and the clock's zero, in nanoseconds or as an event of CUDA's.
+ * and to give it back; and the clock's zero, in nanoseconds or as an event of CUDA's.  Where a profiler is to see ranges,
+ * its functions that begin and end one.
  */
 struct nomp_driver {
   void *queue, *context;
   void *launch, *set, *write, *read, *enter, *leave, *wait;
   void *make, *mark, *await, *moment, *release;
   uintptr_t zero;
+  void *push_range, *pop_range;
 };
 
 /* The argument at position is this address. */
@@ -86,9 +88,10 @@ struct nomp_action {
 /* How many replays of one kernel are kept: the newest. */
 #define NOMP_MOST_REPLAYS 16
 
-/* What repeats a launch, where the pointers and scalars are the same. */
+/* What repeats a launch, where the pointers and scalars are the same, and says of a range around it. */
 struct nomp_replay {
   struct nomp_replay *next;
+  const char *text;
   int pointers, scalars, actions;
   const struct nomp_pointer *pointer;
   const struct nomp_scalar *scalar;

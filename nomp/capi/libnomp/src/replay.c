@@ -26,6 +26,9 @@ typedef int (*cu_read)(void *host, void *buffer, size_t size, void *stream);
 typedef int (*cu_with)(void *context_or_stream);
 typedef int (*cu_pop)(void **context);
 
+typedef int (*push_range)(const char *text);
+typedef int (*pop_range)(void);
+
 /* Held for each launch, by Python for those that it carries out: they share kernels' arguments and buffers. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct nomp_driver driver;
@@ -194,7 +197,9 @@ int nomp_replay(int id, const uintptr_t *addresses) {
   while (replay && !holds(replay, addresses)) replay = replay->next;
   if (replay && driver.moment && nomp_timing_is_due(replay->actions)) replay = NULL; /* Python reads the times first */
   if (replay) {
+    if (driver.push_range) ((push_range)driver.push_range)(replay->text);
     int status = act_all(replay, addresses, &begun);
+    if (driver.pop_range) ((pop_range)driver.pop_range)();
     result = !status ? 1 : begun ? (status < 0 ? status : -status) : 0;
     if (status) forget();
   }
