@@ -6,7 +6,7 @@ mixed: the one that measured last is drawn.  Run `python docs/generate.py`.
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Sequence
 from html import escape
 from math import ceil, floor, log10
@@ -14,14 +14,16 @@ from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
-FILE = Path(__file__).parents[1] / "benchmarks" / "history.jsonl"
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from history import HISTORY, read
+
 OTHERS = {"omp": "gcc's OpenMP", "serial": "gcc"}
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 760, 300, 60, 34, 60, 40
 
 
-def history() -> str:
-    """The picture, a panel for each ratio."""
-    found = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+def history(path: Path = HISTORY) -> str:
+    """The picture of the lines in *path*, a panel for each ratio."""
+    found = read(path)
     lines = [line for line in found if line["machine"] == found[-1]["machine"]]
     commits = list(dict.fromkeys(line["commit"] for line in lines))
     panels = [_panel(number, name, lines, commits) for number, name in enumerate(OTHERS)]

@@ -77,11 +77,27 @@ class Native(Protocol):
     (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read), and clFinish (wait).
     CUDA has a context and a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent,
     cuCtxPopCurrent, cuStreamSynchronize (enter, leave, wait); HIP's functions of these forms will do.
+
+    While operations are timed, *functions* also has clWaitForEvents, clGetEventProfilingInfo and clReleaseEvent (await,
+    moment, release), and *zero* is the clock's, in nanoseconds.  For CUDA it is an event, and the functions are
+    cuEventSynchronize, cuEventElapsedTime and cuEventDestroy, and cuEventCreate and cuEventRecord (make, mark).
     """
 
-    queue: int
-    context: int
-    functions: Mapping[str, int]
+    @property
+    def queue(self) -> int:
+        """The handle of the queue."""
+
+    @property
+    def context(self) -> int:
+        """The handle of the context."""
+
+    @property
+    def functions(self) -> Mapping[str, int]:
+        """The addresses of functions."""
+
+    @property
+    def zero(self) -> int:
+        """When the clock began; 0 while nothing is timed."""
 
     def handle(self, buffer: Any) -> int:
         """That of *buffer*."""
@@ -189,8 +205,8 @@ class Device(Protocol):
         """Wait for everything enqueued."""
 
     def start_timing(self) -> None:
-        """From now on operations may be timed, from zero on.  Waits for what is enqueued; `native` is not used until
-        `stop_timing`.  `BackendError` if the device has no clock."""
+        """From now on operations may be timed, from zero on.  Waits for what is enqueued; what `native` says changes,
+        until `stop_timing`.  `BackendError` if the device has no clock."""
 
     def stop_timing(self) -> None:
         """No more operations are timed, and their timings not asked for.  Waits for them."""

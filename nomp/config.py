@@ -74,6 +74,7 @@ TEXT = Kind("a name", str)
 LOWER = Kind("a name", str.lower)
 ON_ERROR = Kind("exit or continue", _choice("exit", "continue"))
 LEGALITY = Kind("error, warn or off", _choice("error", "warn", "off"))
+RANGES = Kind("off, nvtx or roctx", _choice("off", "nvtx", "roctx"))
 TUNE = Kind("off, auto, exhaustive, random or tpe", _choice("off", "auto", "exhaustive", "random", "tpe"))
 
 
@@ -137,6 +138,10 @@ class Settings:
     profile_dir: Path | None = field(
         default=None,
         metadata=_row(FOLDER, "with profile: write a file of measurements here instead of a table", "none"),
+    )
+    ranges: str = field(
+        default="off",
+        metadata=_row(RANGES, "mark launches and updates for NVIDIA's or AMD's own profiler", "off"),
     )
     tune: str = field(
         default="off",

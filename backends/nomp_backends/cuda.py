@@ -28,6 +28,7 @@ from nomp.backend import (
     memory_at,
     require_device,
 )
+from nomp_backends.cuda_events import CudaTiming, Events
 
 _LARGE = 1 << 20
 """Copies of so many bytes go through page-locked memory of ours, piece by piece."""
@@ -84,16 +85,27 @@ class CudaKernel:
 class CudaNative:
     """See `nomp.backend.Native`.  pycuda keeps the handles of functions to itself, so modules are loaded once more."""
 
+    _names: Mapping[str, str] = {
+        "launch": "cuLaunchKernel", "write": "cuMemcpyHtoDAsync_v2", "read": "cuMemcpyDtoHAsync_v2",
+        "enter": "cuCtxPushCurrent_v2", "leave": "cuCtxPopCurrent_v2", "wait": "cuStreamSynchronize",
+    }  # fmt: skip
+
     def __init__(self, device: CudaDevice, context: int) -> None:
         self._device, self._modules = device, dict[bytes, ctypes.c_void_p]()
         self._library = ctypes.CDLL("libcuda.so.1")
         self.queue: int = device.stream.handle
         self.context = context
-        names = {
-            "launch": "cuLaunchKernel", "write": "cuMemcpyHtoDAsync_v2", "read": "cuMemcpyDtoHAsync_v2",
-            "enter": "cuCtxPushCurrent_v2", "leave": "cuCtxPopCurrent_v2", "wait": "cuStreamSynchronize",
-        }  # fmt: skip
-        self.functions = {does: address_of(self._library, name) for does, name in names.items()}
+
+    @property
+    def zero(self) -> int:
+        """See `nomp.backend.Native`."""
+        return self._device.zero_time or 0
+
+    @property
+    def functions(self) -> dict[str, int]:
+        """See `nomp.backend.Native`."""
+        names = {**self._names, **(Events.functions if self.zero else {})}
+        return {does: address_of(self._library, name) for does, name in names.items()}
 
     def handle(self, buffer: int) -> int:
         """See `nomp.backend.Native.handle`."""
@@ -140,19 +152,6 @@ def _check(status: int, what: str) -> None:
         raise BackendError(f"loading {what} again: CUDA's status is {status}")
 
 
-class CudaTiming:
-    """See `nomp.backend.Timing`: between two events of *device*."""
-
-    def __init__(self, device: CudaDevice, zero: Any, first: Any, last: Any) -> None:
-        self._device, self._zero, self._first, self._last = device, zero, first, last
-
-    def interval(self) -> tuple[float, float]:
-        """See `nomp.backend.Timing.interval`."""
-        with self._device.current("timing operations"):
-            self._last.synchronize()
-            return self._zero.time_till(self._first) / 1e3, self._first.time_till(self._last) / 1e3
-
-
 class CudaDevice:
     """One GPU: its primary context, and a stream."""
 
@@ -166,7 +165,8 @@ class CudaDevice:
         self._stages: list[tuple[Any, Any]] = []
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
-        self._zero: Any = None
+        self._events: Events | None = None
+        self.zero_time: int | None = None  # an event, while operations are timed
 
     @contextmanager
     def current(self, doing: str) -> Iterator[None]:
@@ -257,21 +257,25 @@ class CudaDevice:
         """See `nomp.backend.Device.start_timing`."""
         with self.current("timing operations"):
             self.stream.synchronize()
-            self._zero = _pycuda().Event().record(self.stream)
+            self._events = self._events or Events(ctypes.CDLL("libcuda.so.1"), self.stream.handle)
+            self.zero_time = self._events.record()
 
     def stop_timing(self) -> None:
         """See `nomp.backend.Device.stop_timing`."""
         self.sync()
-        self._zero = None
+        self.zero_time = None
+        if self._events:
+            with self.current("timing operations"):
+                self._events.release_all()
 
     def timed(self, work: Callable[[], None]) -> CudaTiming:
         """See `nomp.backend.Device.timed`."""
+        assert self._events and self.zero_time
         with self.current("timing operations"):
-            first, last = _pycuda().Event(), _pycuda().Event()
-            first.record(self.stream)
+            first = self._events.record()
             work()
-            last.record(self.stream)
-        return CudaTiming(self, self._zero, first, last)
+            last = self._events.record()
+        return CudaTiming(self, self._events, self.zero_time, first, last)
 
     def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
@@ -292,7 +296,9 @@ class CudaDevice:
             self._buffers.clear()
             self._modules.clear()
             self._stages.clear()
-            self._zero = None
+            self.zero_time = None
+            if self._events:
+                self._events.release_all()
             if self._native is not None:
                 self._native.unload()
                 self._native = None

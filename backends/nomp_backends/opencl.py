@@ -18,6 +18,7 @@ from typing import Any
 from nomp.backend import TYPE_CODES, BackendError, Bound, Compiler, DeviceInfo, Stored, address_of, require_device
 from nomp_backends import opencl_devices, opencl_pages
 from nomp_backends import opencl_driver as cl
+from nomp_backends.opencl_timing import OpenCLTiming, moment
 
 POCL = "Portable Computing Language"
 _PIECE = 2**30
@@ -89,12 +90,33 @@ class OpenCLKernel:
 class OpenCLNative:
     """See `nomp.backend.Native`."""
 
-    def __init__(self, queue: int) -> None:
-        self.queue = queue
-        self.context = 0
-        names = {"launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
-                 "read": "clEnqueueReadBuffer", "wait": "clFinish"}  # fmt: skip
-        self.functions = {does: address_of(cl.library(), name) for does, name in names.items()}
+    context = 0
+    _names: Mapping[str, str] = {
+        "launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
+        "read": "clEnqueueReadBuffer", "wait": "clFinish",
+    }  # fmt: skip
+    _timing: Mapping[str, str] = {
+        "await": "clWaitForEvents", "moment": "clGetEventProfilingInfo", "release": "clReleaseEvent"
+    }
+
+    def __init__(self, device: OpenCLDevice) -> None:
+        self._device = device
+
+    @property
+    def queue(self) -> int:
+        """See `nomp.backend.Native`."""
+        return self._device.queue
+
+    @property
+    def zero(self) -> int:
+        """See `nomp.backend.Native`."""
+        return self._device.zero_time
+
+    @property
+    def functions(self) -> dict[str, int]:
+        """See `nomp.backend.Native`."""
+        names = {**self._names, **(self._timing if self.zero else {})}
+        return {does: address_of(cl.library(), name) for does, name in names.items()}
 
     def handle(self, buffer: int) -> int:
         """See `nomp.backend.Native.handle`."""
@@ -108,38 +130,6 @@ class OpenCLNative:
     def stage(self, nbytes: int) -> tuple[int, Any]:
         """See `nomp.backend.Native.stage`."""
         return 0, None
-
-
-class OpenCLTiming:
-    """See `nomp.backend.Timing`: the sum of *events*; *zero* is in the clock's nanoseconds.
-
-    What is between them is left out: PoCL compiles there, at the first launch of each kernel.
-    """
-
-    def __init__(self, events: Sequence[Any], zero: int) -> None:
-        self._events, self._zero = list(events), zero
-        self._known = 0.0, 0.0
-        self._release = cl.library().clReleaseEvent
-
-    def interval(self) -> tuple[float, float]:
-        """See `nomp.backend.Timing.interval`."""
-        if self._events:
-            cl.call("timing operations", "clWaitForEvents", 1, ctypes.byref(self._events[-1]))
-            spans = [(_moment(event, cl.START), _moment(event, cl.END)) for event in self._events]
-            self._known = (spans[0][0] - self._zero) / 1e9, sum(end - start for start, end in spans) / 1e9
-            self.__del__()
-        return self._known
-
-    def __del__(self) -> None:
-        while self._events:
-            self._release(self._events.pop())
-
-
-def _moment(event: Any, key: int) -> int:
-    """When the operation of *event* started or ended, in nanoseconds."""
-    moment = ctypes.c_ulong()
-    cl.call("timing operations", "clGetEventProfilingInfo", event, key, 8, ctypes.byref(moment), None)
-    return moment.value
 
 
 class OpenCLDevice:
@@ -159,7 +149,7 @@ class OpenCLDevice:
         self._context = cl.make(doing, "clCreateContext", None, 1, self._handles(), None, None)
         self.queue = self._plain = cl.make(doing, "clCreateCommandQueue", self._context, device, 0)
         self._timed: list[Any] | None = None
-        self._zero = 0
+        self.zero_time = 0  # in the clock's nanoseconds, while operations are timed
 
     def compile(
         self, text: str, signatures: Mapping[str, Sequence[str | None]], stored: Stored | None = None,
@@ -287,14 +277,14 @@ class OpenCLDevice:
         mark = ctypes.c_void_p()
         cl.call(doing, "clEnqueueMarkerWithWaitList", self.queue, 0, None, ctypes.byref(mark))
         cl.call(doing, "clWaitForEvents", 1, ctypes.byref(mark))
-        self._zero = _moment(mark, cl.END)
+        self.zero_time = moment(mark, cl.END)
         cl.call(doing, "clReleaseEvent", mark)
 
     def stop_timing(self) -> None:
         """See `nomp.backend.Device.stop_timing`."""
         self.sync()
         if self.queue != self._plain:
-            queue, self.queue = self.queue, self._plain
+            queue, self.queue, self.zero_time = self.queue, self._plain, 0
             cl.call("timing operations", "clReleaseCommandQueue", queue)
 
     def timed(self, work: Callable[[], None]) -> OpenCLTiming:
@@ -305,7 +295,7 @@ class OpenCLDevice:
             work()
         finally:
             self._timed = None
-        return OpenCLTiming(events, self._zero)
+        return OpenCLTiming(events, self.zero_time)
 
     def event(self) -> Any:
         """Where the driver is to put the event of an operation; None if nothing is being timed."""
@@ -316,7 +306,7 @@ class OpenCLDevice:
 
     def native(self) -> OpenCLNative:
         """See `nomp.backend.Device.native`."""
-        self._native = self._native or OpenCLNative(self._plain)
+        self._native = self._native or OpenCLNative(self)
         return self._native
 
     def sync(self) -> None:

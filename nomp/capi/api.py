@@ -135,7 +135,8 @@ def _strings(argc: int, argv: Any) -> list[str]:
 def _update(address: int, start: int, end: int, unit: int, op: int) -> None:
     from nomp.runtime import session
 
-    session.update(address, start, end, unit, op)
+    with session.marked("nomp_update", None):
+        session.update(address, start, end, unit, op)
 
 
 def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> None:

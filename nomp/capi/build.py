@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-SOURCES = ("log.c", "python.c", "replay.c", "nomp.c", "pragma.c")
+SOURCES = ("log.c", "python.c", "replay.c", "timing.c", "nomp.c", "pragma.c")
 INIT_CODE = """
 from _nomp_bridge import ffi, lib
 from nomp.capi import api

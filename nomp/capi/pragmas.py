@@ -25,7 +25,8 @@ def update(file: bytes, line: int, name: bytes, section: tuple[int, int, int, in
     from nomp.runtime import session
 
     text = name.decode("utf-8", "replace")
-    with located(file, line, text):
+    place = Span(file.decode("utf-8", "surrogateescape"), line)
+    with located(file, line, text), session.marked(f"update {text}", place):
         session.update(*section, name=text)
 
 

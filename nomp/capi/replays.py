@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from nomp.backend import Native
+from nomp.backend import BackendError, Native
+from nomp.report.events import Span
+from nomp.runtime.markers import Markers
 from nomp.runtime.replay import Action, Replay
 
 
@@ -23,16 +25,19 @@ class Replays:
         self._ffi, self._lib = ffi, lib
         self._native: Native | None = None
         self._kept: dict[int, deque[Any]] = {}
+        room = lib.NOMP_MOST_TIMED
+        self._times = ffi.new("int[]", room), ffi.new("int64_t[]", room), ffi.new("int64_t[]", room)
         self._kinds = {
             "set": lib.NOMP_SET, "launch": lib.NOMP_LAUNCH, "write": lib.NOMP_WRITE, "read": lib.NOMP_READ,
             "store": lib.NOMP_STORE,
         }  # fmt: skip
 
-    def start(self, native: Native) -> None:
+    def start(self, native: Native, markers: Markers) -> None:
         """See `runtime.replay.Replays.start`."""
         self._native = native
-        handles = {"queue": native.queue, "context": native.context, **native.functions}
-        driver = {name: self._pointer(value) for name, value in handles.items()}
+        handles = {"queue": native.queue, "context": native.context, "push_range": markers.push,
+                   "pop_range": markers.pop, **native.functions}  # fmt: skip
+        driver = {name: self._pointer(value) for name, value in handles.items()} | {"zero": native.zero}
         self._lib.nomp_replay_start(self._ffi.new("struct nomp_driver *", driver))
 
     def stop(self) -> None:
@@ -40,7 +45,7 @@ class Replays:
         self._lib.nomp_replay_stop()
         self._kept.clear()
 
-    def keep(self, kernel: int, replay: Replay) -> None:
+    def keep(self, kernel: int, replay: Replay, text: str) -> None:
         """See `runtime.replay.Replays.keep`."""
         made = self._ffi.new("struct nomp_replay *")
         arrays = list[Any]()
@@ -53,6 +58,7 @@ class Replays:
         data = [array("char[]", action.data) if action.data else self._ffi.NULL for action in replay.actions]
         made.pointers, made.scalars, made.actions = len(replay.pointers), len(scalars), len(data)
         made.repeats = self._ffi.cast("long *", ctypes.addressof(replay.repeats))
+        made.text = array("char[]", text.encode("utf-8", "surrogateescape"))
         made.pointer = array("struct nomp_pointer[]", list(replay.pointers.items()))
         made.scalar = array("struct nomp_scalar[]", scalars)
         made.action = array("struct nomp_action[]", list(map(self._action, replay.actions, data)))
@@ -74,6 +80,18 @@ class Replays:
         finally:
             self._lib.nomp_replay_unlock()
 
+    def is_due(self) -> bool:
+        """See `runtime.replay.Replays.is_due`."""
+        return bool(self._lib.nomp_replay_is_due())
+
+    def times(self, everything: bool) -> list[tuple[int, Span]]:
+        """See `runtime.replay.Replays.times`."""
+        count = self._lib.nomp_replay_times(everything, *self._times)
+        if count < 0:
+            raise BackendError(f"the driver's status is {count} for the times of launches, which are lost")
+        labels, begins, lasted = (self._ffi.unpack(array, count) if count else () for array in self._times)
+        return list(zip(labels, zip(begins, lasted, strict=True), strict=True))
+
     def _action(self, action: Action, data: Any) -> dict[str, Any]:
         groups, items = ((*size, 1, 1)[:3] for size in (action.grid, action.block))
         return {
@@ -81,7 +99,7 @@ class Replays:
             "size": action.size, "object": self._pointer(action.object), "index": action.index,
             "dims": len(action.grid), "groups": groups, "items": items,
             "arguments": self._ffi.cast("void **", action.arguments), "stage": self._pointer(action.stage),
-            "from": action.source,
+            "from": action.source, "label": action.label,
         }  # fmt: skip
 
     def _pointer(self, address: int) -> Any:

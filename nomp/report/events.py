@@ -25,13 +25,15 @@ from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.region import Region
 
-FORMAT = 1
+FORMAT = 2
 Kind = Literal["kernel", "to", "from", "on", "stage"]
+Span = tuple[int, int]
+"""When something began, counted from when the measurement began, and how long it took, in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that took *seconds* from *begin* on, counted from when the measurement began.
+    """Something that happened, as often as there are *spans*.
 
     *kind*: a launch of a ``kernel``, a copy ``to``, ``from`` or ``on`` the device, or a ``stage`` of the compiler.
     *name*: of the stage, or of the array that is copied.  *region*: number of the kernel's region, also for stages.
@@ -40,8 +42,7 @@ class Event:
 
     kind: Kind
     name: str
-    begin: float
-    seconds: float
+    spans: Sequence[Span]
     nbytes: int = 0
     region: int = -1
     sizes: Mapping[str, Number] = field(default_factory=dict)
@@ -123,7 +124,7 @@ class Log:
 
     def events(self, events: Sequence[Event]) -> None:
         """See `Sink.events`."""
-        self._write({"events": [list(astuple(event)) for event in events]})
+        self._write({"events": [(e.kind, e.name, e.spans, e.nbytes, e.region, dict(e.sizes)) for e in events]})
 
     def close(self) -> None:
         """See `Sink.close`."""
@@ -159,7 +160,8 @@ def read(path: Path) -> Run:
             run.regions[data["region"]] = region_json.loads(data["json"])
         if "source" in data:
             run.sources[data["source"]] = data["text"]
-        run.events += (Event(*event) for event in data.get("events", ()))
+        run.events += (Event(kind, name, tuple(map(tuple, spans)), *more) for kind, name, spans, *more
+                       in data.get("events", ()))  # fmt: skip
     return run
 
 
@@ -178,6 +180,6 @@ def _has_line(path: Path) -> bool:
         return file.readline().endswith(b"\n")
 
 
-def in_order(events: Iterable[Event]) -> list[Event]:
-    """*events* by time."""
-    return sorted(events, key=lambda event: event.begin)
+def in_order(events: Iterable[Event]) -> list[tuple[Span, Event]]:
+    """Each time that one of *events* happened, by when it began."""
+    return sorted(((span, event) for event in events for span in event.spans), key=lambda pair: pair[0])

@@ -6,6 +6,7 @@ In: events, as a `Sink` or from files.  Out: a `Profile`, plain data.  Made for 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from nomp import region_json
 from nomp.arithmetic import Number
 from nomp.region import Region
-from nomp.report.events import Event, Run
+from nomp.report.events import Event, Run, Span
 from nomp.work import Work
 
 Sizes = tuple[tuple[str, Number], ...]
@@ -28,9 +29,15 @@ class Times:
     least: float = float("inf")
     most: float = 0.0
 
-    def and_(self, seconds: float) -> Times:
-        """Once more."""
-        return Times(self.calls + 1, self.total + seconds, min(self.least, seconds), max(self.most, seconds))
+    def and_(self, spans: Sequence[Span]) -> Times:
+        """As often again as there are *spans*."""
+        lasted = [nanoseconds for _, nanoseconds in spans]
+        return self.together(Times(len(lasted), sum(lasted) / 1e9, min(lasted) / 1e9, max(lasted) / 1e9))
+
+    def together(self, other: Times) -> Times:
+        """Both together."""
+        least, most = min(self.least, other.least), max(self.most, other.most)
+        return Times(self.calls + other.calls, self.total + other.total, least, most)
 
     @property
     def mean(self) -> float:
@@ -128,12 +135,13 @@ class Summary:
         for event in events:
             if event.kind == "kernel":
                 key = event.region, tuple(event.sizes.items())
-                self._kernels[key] = self._kernels.get(key, Times()).and_(event.seconds)
+                self._kernels[key] = self._kernels.get(key, Times()).and_(event.spans)
             elif event.kind == "stage":
-                self._stages[event.name] = self._stages.get(event.name, Times()).and_(event.seconds)
+                self._stages[event.name] = self._stages.get(event.name, Times()).and_(event.spans)
             else:
                 nbytes, times = self._copies.get((event.kind, event.name), (0, Times()))
-                self._copies[event.kind, event.name] = nbytes + event.nbytes, times.and_(event.seconds)
+                nbytes += event.nbytes * len(event.spans)
+                self._copies[event.kind, event.name] = nbytes, times.and_(event.spans)
 
     def close(self) -> None:
         """See `Sink.close`."""
@@ -169,16 +177,8 @@ def _longest_first(rows: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _kernel_row(region: Region, found: Mapping[Sizes, Times]) -> KernelRow:
-    times = _together(found.values())
+    times = functools.reduce(Times.together, found.values())
     return KernelRow(region.name, region.file, region.place.line or region.line, times, _work(region, found))
-
-
-def _together(parts: Iterable[Times]) -> Times:
-    whole = Times()
-    for part in parts:
-        least, most = min(whole.least, part.least), max(whole.most, part.most)
-        whole = Times(whole.calls + part.calls, whole.total + part.total, least, most)
-    return whole
 
 
 def _work(region: Region, found: Mapping[Sizes, Times]) -> Work | None:

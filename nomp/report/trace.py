@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nomp.report.events import Event, Run, in_order
+from nomp.report.events import Event, Run, Span, in_order
 
 _QUEUE, _COMPILER = 1, 2
 _WORDS = {"to": "copy to the device", "from": "copy from the device", "on": "copy on the device"}
@@ -27,34 +27,34 @@ def _process(number: int, run: Run, late: float) -> Iterator[dict[str, Any]]:
     yield _named("process_name", number, 0, f"rank {header.rank}: {header.program} ({header.host}, {header.pid})")
     yield _named("thread_name", number, _QUEUE, f"queue of {header.device}")
     yield _named("thread_name", number, _COMPILER, "compiler")
-    compiled: dict[int, Event] = {}
-    for event in in_order(run.events):
-        yield _slice(number, run, event, late)
+    compiled: dict[int, Span] = {}
+    for span, event in in_order(run.events):
+        yield _slice(number, run, event, span, late)
         if event.kind == "stage":
-            compiled[event.region] = event
+            compiled[event.region] = span
         elif event.kind == "kernel" and (stage := compiled.pop(event.region, None)):
-            yield from _arrow(number, event.region, stage, event, late)
+            yield from _arrow(number, event.region, stage, span, late)
 
 
 def _named(what: str, process: int, track: int, name: str) -> dict[str, Any]:
     return {"ph": "M", "name": what, "pid": process, "tid": track, "args": {"name": name}}
 
 
-def _slice(process: int, run: Run, event: Event, late: float) -> dict[str, Any]:
+def _slice(process: int, run: Run, event: Event, span: Span, late: float) -> dict[str, Any]:
     region = run.regions.get(event.region)
     source = {"source": f"{region.file}:{region.place.line or region.line}", "kernel": region.name} if region else {}
     more = {"bytes": event.nbytes} if event.nbytes else dict(event.sizes)
     name = f"{_WORDS[event.kind]}: {event.name}" if event.kind in _WORDS else event.name
     track = _COMPILER if event.kind == "stage" else _QUEUE
-    return {"ph": "X", "name": name, "cat": event.kind, "pid": process, "tid": track, "ts": _micro(event.begin + late),
-            "dur": _micro(event.seconds), "args": source | more}  # fmt: skip
+    return {"ph": "X", "name": name, "cat": event.kind, "pid": process, "tid": track, "ts": _micro(span[0], late),
+            "dur": _micro(span[1]), "args": source | more}  # fmt: skip
 
 
-def _arrow(process: int, number: int, stage: Event, kernel: Event, late: float) -> Iterator[dict[str, Any]]:
+def _arrow(process: int, number: int, stage: Span, kernel: Span, late: float) -> Iterator[dict[str, Any]]:
     about = {"name": "compiled", "cat": "flow", "id": f"{process}.{number}", "pid": process}
-    yield about | {"ph": "s", "tid": _COMPILER, "ts": _micro(stage.begin + late)}
-    yield about | {"ph": "f", "bp": "e", "tid": _QUEUE, "ts": _micro(kernel.begin + late)}
+    yield about | {"ph": "s", "tid": _COMPILER, "ts": _micro(stage[0], late)}
+    yield about | {"ph": "f", "bp": "e", "tid": _QUEUE, "ts": _micro(kernel[0], late)}
 
 
-def _micro(seconds: float) -> float:
-    return round(seconds * 1e6, 3)
+def _micro(nanoseconds: int, late: float = 0.0) -> float:
+    return round(nanoseconds / 1e3 + late * 1e6, 3)

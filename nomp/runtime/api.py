@@ -140,10 +140,11 @@ def move(direction: str, array: Any, name: str = "", span: Span | None = None) -
         return
     with session.lock:
         ensure_started()
-        if direction == "from" and not arrays.is_dense(array, low, high):
-            session.fetch(lent.HostArray(shown, low, high, False, True, array), span)
-            return
-        session.update(low, 0, high - low, 1, _OPERATIONS[direction], shown, span)
+        with session.marked(f"update {shown}", span):
+            if direction == "from" and not arrays.is_dense(array, low, high):
+                session.fetch(lent.HostArray(shown, low, high, False, True, array), span)
+                return
+            session.update(low, 0, high - low, 1, _OPERATIONS[direction], shown, span)
         if direction == "free":
             for key in [key for key in _held if key[0] < high and low < key[1]]:
                 del _held[key]

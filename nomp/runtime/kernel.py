@@ -128,9 +128,10 @@ class Kernel:
     def _replay(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Replay | None:
         every = range(len(addresses)) if self._singles_matter else [position for position, _ in self._arrays]
         try:
-            return replay(plan, addresses, set(every), self._scalars, self._cells, context.device, context.memory)
+            made = replay(plan, addresses, set(every), self._scalars, self._cells, context.device, context.memory)
         except BackendError:
             return None  # the launch itself was good, and can be repeated as before
+        return context.recorder.labelled(made, self.region, plan.sizes or {}) if made and context.recorder else made
 
     def attempt(self, context: Context, addresses: Sequence[int]) -> Trial:
         """The same; then the host's memory is what the loop is to start from, for the program to run it there.

@@ -7,7 +7,7 @@ end.  Used by `runtime.session`; `profile` is ``nomp.profile``.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -19,10 +19,11 @@ from nomp.report import peaks
 from nomp.report.events import Log, Sink, header, log_path
 from nomp.report.profile import CopyRow, KernelRow, Profile, StageRow, Summary
 from nomp.report.tables import table
+from nomp.runtime.shown import tell
 
 
-def measurement(settings: Settings, device: DeviceInfo, tell: Callable[[str], None]) -> Sink:
-    """What measurements are to be told.  A file that cannot be written becomes a table, and *tell* says so (N620)."""
+def measurement(settings: Settings, device: DeviceInfo) -> Sink:
+    """What measurements are to be told.  A file that cannot be written becomes a table, which is said (N620)."""
 
     def ended(profile: Profile) -> None:
         tell("\n" + table(profile, peaks.known(settings, device.name, device.driver)))

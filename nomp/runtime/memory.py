@@ -215,6 +215,10 @@ class AddressMap:
         self._insert(merged)
         return merged
 
+    def renew(self) -> None:
+        """Have all launches prepared anew, though pointers mean the same entries."""
+        self._change()
+
     def _change(self) -> None:
         self._changing()
         self.version += 1

@@ -7,9 +7,10 @@ program waits for the device anyway, or many have gathered.  One for each measur
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,8 @@ from nomp import clocks, region_json
 from nomp.arithmetic import Number
 from nomp.backend import Device, Timing
 from nomp.region import Region
-from nomp.report.events import Event, Kind, Sink
+from nomp.report.events import Event, Kind, Sink, Span
+from nomp.runtime.replay import Replay, Replays
 
 MOST_PENDING = 1024
 """How many operations may be under way before the older half of them is waited for."""
@@ -26,12 +28,18 @@ PATIENCE = 0.25
 
 
 class Recorder:
-    """Tells *sink* of what *device* does, until `stop`.  `BackendError` where the device has no clock."""
+    """Tells *sink* of what *device* does, until `stop`.  `BackendError` where the device has no clock.
 
-    def __init__(self, device: Device, sink: Sink) -> None:
+    *replays*: who repeats launches without Python, and times those that are `labelled`.
+    """
+
+    def __init__(self, device: Device, sink: Sink, replays: Replays | None = None) -> None:
         self._device = device
         self._sink = sink
-        self._pending: deque[tuple[Kind, str, int, int, Mapping[str, Number], Timing]] = deque()
+        self._replays = replays
+        self._pending: deque[tuple[int, Timing]] = deque()
+        self._labels: dict[tuple[Any, ...], int] = {}
+        self._known: list[Event] = []  # by label, of which the first one is 1
         self._regions: dict[int, tuple[Region, int]] = {}  # by identity; they are kept, so that it stays theirs
         self._numbers: dict[str, int] = {}
         self._stages: list[Event] = []
@@ -40,13 +48,28 @@ class Recorder:
 
     def run(self, region: Region, sizes: Mapping[str, Number], work: Callable[[], None]) -> None:
         """Carry out *work*, the launches of *region* for *sizes*."""
-        self._add("kernel", region.name, 0, self._number(region), sizes, work)
+        self._add(self._launch(region, sizes), work)
 
     def copy(self, kind: Kind, name: str, nbytes: int, work: Callable[[], None]) -> None:
         """Carry out *work*, which copies *nbytes* bytes of the array *name*."""
-        self._add(kind, name, nbytes, -1, {}, work)
+        self._add(self._label(kind, name, nbytes), work)
         if kind == "from":
             self.pass_on()
+
+    def labelled(self, replay: Replay, region: Region, sizes: Mapping[str, Number]) -> Replay:
+        """*replay*, of a launch of *region* for *sizes*, with its launches and copies to be timed."""
+        launch, actions = self._launch(region, sizes), []
+        for action in replay.actions:
+            if action.kind == "launch":
+                actions.append(replace(action, label=launch))
+                launch = -abs(launch)
+            elif action.kind in ("write", "read") and not action.stays:
+                kind: Kind = "to" if action.kind == "write" else "from"
+                label = self._label(kind, region.params[action.position].name, action.size)
+                actions.append(replace(action, label=label))
+            else:
+                actions.append(action)
+        return replace(replay, actions=tuple(actions))
 
     def of_array(self, name: str) -> Device:
         """The device, its copies recorded as those of the array *name*."""
@@ -58,8 +81,8 @@ class Recorder:
         """What happens meanwhile are stages of the compiler, for *region*."""
 
         def ended(stage: str, begin: float, end: float) -> None:
-            at = begin - self._zero
-            self._stages.append(Event("stage", stage, at, end - begin, region=self._number(region)))
+            span = _nanoseconds(begin - self._zero), _nanoseconds(end - begin)
+            self._stages.append(Event("stage", stage, (span,), region=self._number(region)))
 
         with clocks.listening(ended):
             yield
@@ -68,12 +91,17 @@ class Recorder:
         """The device's code for *region* is *text*."""
         self._sink.source(self._number(region), text)
 
-    def pass_on(self, left: int = 0) -> None:
-        """Wait for all operations but the last *left*, and tell the sink of them and of stages."""
+    def pass_on(self, everything: bool = True) -> None:
+        """Wait for all operations, or the older half, and tell the sink of them and of stages."""
         done, self._stages = self._stages, []
-        while len(self._pending) > left:
-            kind, name, nbytes, region, sizes, timing = self._pending.popleft()
-            done.append(Event(kind, name, *timing.interval(), nbytes, region, sizes))
+        spans = defaultdict[int, list[Span]](list)
+        for _ in range(len(self._pending) if everything else (len(self._pending) + 1) // 2):
+            label, timing = self._pending.popleft()
+            begin, lasted = timing.interval()
+            spans[label].append((_nanoseconds(begin), _nanoseconds(lasted)))
+        for label, span in self._replays.times(everything) if self._replays else ():
+            spans[label].append(span)
+        done += (replace(self._known[label - 1], spans=found) for label, found in spans.items())
         if done:
             self._sink.events(done)
         self._passed_on = time.perf_counter()
@@ -86,13 +114,25 @@ class Recorder:
             self._device.stop_timing()
             self._sink.close()
 
-    def _add(
-        self, kind: Kind, name: str, nbytes: int, region: int, sizes: Mapping[str, Number], work: Callable[[], None]
-    ) -> None:
-        self._pending.append((kind, name, nbytes, region, sizes, self._device.timed(work)))
+    def _add(self, label: int, work: Callable[[], None]) -> None:
+        self._pending.append((label, self._device.timed(work)))
         late = time.perf_counter() - self._passed_on > PATIENCE
-        if late or len(self._pending) >= MOST_PENDING:
-            self.pass_on(len(self._pending) // 2)
+        if late or len(self._pending) >= MOST_PENDING or (self._replays and self._replays.is_due()):
+            self.pass_on(everything=False)
+
+    def _launch(self, region: Region, sizes: Mapping[str, Number]) -> int:
+        return self._label("kernel", region.name, 0, self._number(region), sizes)
+
+    def _label(
+        self, kind: Kind, name: str, nbytes: int, region: int = -1, sizes: Mapping[str, Number] | None = None
+    ) -> int:
+        """The number, above 0, of events that are the same but for their times."""
+        sizes = sizes or {}
+        key = kind, name, nbytes, region, tuple(sizes.items())
+        if key not in self._labels:
+            self._known.append(Event(kind, name, (), nbytes, region, sizes))
+            self._labels[key] = len(self._known)
+        return self._labels[key]
 
     def _number(self, region: Region) -> int:
         """That of *region* and of all that are equal to it; the sink is told of a new one."""
@@ -106,6 +146,10 @@ class Recorder:
             self._sink.region(self._numbers[key], region)
         self._regions[id(region)] = region, self._numbers[key]
         return self._numbers[key]
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * 1e9)
 
 
 class _Watched:

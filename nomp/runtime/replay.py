@@ -22,6 +22,8 @@ from nomp.runtime.memory import AddressMap
 from nomp.runtime.scalars import Scalar, Scalars
 
 if TYPE_CHECKING:
+    from nomp.report.events import Span
+    from nomp.runtime.markers import Markers
     from nomp.runtime.plan import Plan
     from nomp.runtime.program import Ready
 
@@ -35,7 +37,8 @@ class Action:
     to ``set``.  The host's side is *data*, or the *size* bytes *offset* bytes behind the address at *position*; what is
     copied goes by way of *stage*, unless that is 0, and no further if that is the buffer.  *source*, if not 0, says
     that the host's value is an integer of so many bytes, a signed one if that is negative, and the argument one of
-    *size* bytes.  A launch asks for *size* bytes of each group's memory.
+    *size* bytes.  A launch asks for *size* bytes of each group's memory.  What has a *label* is timed; below 0:
+    together with what was timed before it.
     """
 
     kind: Literal["set", "launch", "write", "read", "store"]
@@ -50,6 +53,12 @@ class Action:
     arguments: int = 0
     stage: int = 0
     source: int = 0
+    label: int = 0
+
+    @property
+    def stays(self) -> bool:
+        """Whether nothing is copied, because host and kernels share the memory."""
+        return bool(self.stage) and self.stage == self.object
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +76,26 @@ class Replay:
 class Replays(Protocol):
     """Who repeats launches without Python."""
 
-    def start(self, native: Native) -> None:
-        """The device's driver is *native*."""
+    def start(self, native: Native, markers: Markers) -> None:
+        """The device's driver is *native*; *markers* say what ranges are to be made around launches."""
 
     def stop(self) -> None:
         """It is about to be closed."""
 
-    def keep(self, kernel: int, replay: Replay) -> None:
-        """From now on *kernel* may be launched by *replay*."""
+    def keep(self, kernel: int, replay: Replay, text: str) -> None:
+        """From now on *kernel* may be launched by *replay*; *text* is for a range around that."""
 
     def forget(self) -> None:
         """None may be used any more."""
 
     def held_back(self) -> AbstractContextManager[None]:
         """None is carried out meanwhile; `forget` may be called."""
+
+    def is_due(self) -> bool:
+        """Whether times should be read."""
+
+    def times(self, everything: bool) -> list[tuple[int, Span]]:
+        """The labels and times of actions, all or the older half, which are waited for.  `BackendError`."""
 
 
 def replay(

@@ -11,7 +11,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,15 +22,16 @@ from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.region import Region
-from nomp.runtime import lent
+from nomp.runtime import lent, markers
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.lent import HostArray, Lent
+from nomp.runtime.markers import Markers
 from nomp.runtime.memory import FROM, AddressMap
 from nomp.runtime.program import Ready
 from nomp.runtime.replay import Replays
-from nomp.runtime.shown import judge, show, tell
+from nomp.runtime.shown import judge, show, warned
 
 if TYPE_CHECKING:
     from nomp.report.events import Sink
@@ -67,6 +68,7 @@ class Session:
         self._warned: set[Kernel | None] = set()
         self.replays: Replays | None = None  # set by who launches without Python
         self._keeps = False
+        self._markers = Markers()
         self._lent = Lent()
         self._owner = 0  # the process that has, or had, a device: its driver's threads are not there after fork
 
@@ -90,16 +92,17 @@ class Session:
             tuning = _tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)
             self._context = Context(device, memory, compile, judge(settings), kept, tuning=tuning)
+            self._markers = Markers()
+            with warned(settings):
+                self._markers = markers.opened(settings.ranges)
             if self.replays and (native := device.native()) and not settings.verify:
-                self.replays.start(native)
+                self.replays.start(native, self._markers)
                 self._keeps = True
             if settings.profile:
                 from nomp.runtime.measuring import measurement
 
-                try:
-                    self.measure(measurement(settings, device.info, tell))
-                except NompError as reason:  # a device without a clock
-                    show([replace(found, severity="warning") for found in reason.diagnostics], settings)
+                with warned(settings):  # of a device without a clock
+                    self.measure(measurement(settings, device.info))
 
     def started(self) -> bool:
         """Whether `init` has been called, and `finalize` not since."""
@@ -125,23 +128,28 @@ class Session:
         """
         with self.lock:
             context = self._started()
-            before = context.recorder
+            before, native = context.recorder, context.device.native()
+            replays = self.replays if self._keeps else None
             self._context = replace(context, recorder=None)
             context.memory.watch(None)
-            if before:
-                with driver_errors("measuring"):
+            context.memory.renew()
+            with driver_errors("measuring"), ExitStack() as steps:
+                if replays and native:  # whose queue and functions will be others
+                    steps.callback(replays.start, native, self._markers)
+                if before:
                     before.stop()
-                if self._keeps and self.replays and (native := context.device.native()):
-                    self.replays.start(native)
-            if sink:
-                from nomp.runtime.recorder import Recorder
+                if replays:
+                    replays.stop()
+                if sink:
+                    from nomp.runtime.recorder import Recorder
 
-                with driver_errors("measuring"):
-                    recorder = Recorder(context.device, sink)
-                if self.replays:
-                    self.replays.stop()  # what C does is not measured
-                self._context = replace(context, recorder=recorder)
-                context.memory.watch(recorder.of_array)
+                    recorder = Recorder(context.device, sink, replays)
+                    self._context = replace(context, recorder=recorder)
+                    context.memory.watch(recorder.of_array)
+
+    def marked(self, what: str, span: Span | None) -> AbstractContextManager[None]:
+        """Around *what* the program does at *span*: a range, if they are asked for."""
+        return self._markers.around(what, span)
 
     def tune(self, settings: Settings) -> Tuning | None:
         """From now on choose, and try, what *settings* say.  N602 before init."""
@@ -200,11 +208,13 @@ class Session:
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
             self._lent.clear(context.memory)
             if not self._settings.verify:
-                replays = self.replays if self._keeps and not context.recorder else None
-                with replays.held_back() if replays else contextlib.nullcontext():
-                    replay = self._kernels[kernel].run(context, addresses)
+                replays = self.replays if self._keeps else None
+                found = self._kernels[kernel]
+                held = replays.held_back() if replays else contextlib.nullcontext()
+                with held, self.marked(found.region.name, found.span):
+                    replay = found.run(context, addresses)
                 if replay and replays:
-                    replays.keep(kernel, replay)
+                    replays.keep(kernel, replay, markers.text(found.region.name, found.span))
                 return False
             return self._attempt(context, self._kernels[kernel], addresses, has_loop)
 
@@ -223,10 +233,11 @@ class Session:
             if self._settings.verify:
                 self._verify(context, found, addresses, loop)
             else:
-                found.run(context, addresses)
+                with self.marked(found.region.name, found.span):
+                    found.run(context, addresses)
             with driver_errors(f"launching '{found.region.name}'", found.span):
                 self._lent.take_back(context.memory, loan)
-            more = loan or context.recorder or self._settings.verify  # for each launch
+            more = loan or context.recorder or self._markers.push or self._settings.verify  # for each launch
             launches = () if more else found.launches(context, addresses)
             return Launched(bool(loan), launches, context, context.memory.version)
 
@@ -315,14 +326,15 @@ class Session:
         with self.lock:
             context = self._started()
             self._lent = Lent()  # what it keeps goes with the map
-            if self.replays:
-                self.replays.stop()
+            self._forget()
             self._context, self._keeps = None, False
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
                 steps.callback(context.device.close)
                 steps.callback(context.memory.clear)
                 for kernel in self._kernels:
                     steps.callback(kernel.release, context)
+                if self.replays:
+                    steps.callback(self.replays.stop)
                 if context.recorder:
                     steps.callback(context.recorder.stop)
                 context.device.sync()
@@ -393,6 +405,7 @@ settings = _session.settings
 failed = _session.failed
 confirm = _session.confirm
 verifying = _session.verifying
+marked = _session.marked
 fetch = _session.fetch
 sync = _session.sync
 finalize = _session.finalize

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from nomp.config import Settings
@@ -19,6 +20,15 @@ def show(diagnostics: Iterable[Diagnostic], settings: Settings) -> None:
     for diagnostic in diagnostics:
         if settings.verbose >= _SHOWN_FROM.get(diagnostic.severity, 1):
             print(diagnostic.render(), file=sys.stderr)
+
+
+@contextmanager
+def warned(settings: Settings) -> Iterator[None]:
+    """Errors of a block, without which the program goes on, as warnings."""
+    try:
+        yield
+    except NompError as reason:
+        show([replace(found, severity="warning") for found in reason.diagnostics], settings)
 
 
 def judge(settings: Settings) -> Callable[[Diagnostic], None]:

@@ -80,8 +80,7 @@ def test_the_picture(tmp_path: Path) -> None:
              for c, k, r, m in (("old", "gemm", 9, "another"), ("a", "gemm", 2, "this"), ("a", "dot", 0.5, "this"),
                                 ("b", "gemm", 8, "this"), ("b", "dot", 0.5, "this"))]  # fmt: skip
     (tmp_path / "h").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    drawn["history"].__globals__["FILE"] = tmp_path / "h"
-    text = drawn["history"]()
+    text = drawn["history"](tmp_path / "h")
     ElementTree.fromstring(text)
     assert ">2.00 small<" in text and ">4.00 small<" in text
     assert ">old<" not in text and ">a<" in text and ">b<" in text

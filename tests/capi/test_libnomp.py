@@ -16,7 +16,7 @@ from nomp import region_json
 from nomp.capi import INCLUDE, LIBRARY
 from nomp.region import Assign, Binary, Const, For, Load, Param, Place, Region, Var
 
-MORE = ("alone.c", "one_kernel.c", "replay.c", "threads.c")
+MORE = ("alone.c", "one_kernel.c", "replay.c", "threads.c", "timing.c")
 
 
 @pytest.mark.parametrize("name", ["axpy.c", *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])

@@ -60,9 +60,9 @@ def test_commands_print_what_the_page_says(page: Path, tmp_path: Path) -> None:
 
 
 def test_pages_with_commands() -> None:
-    docs = ("build-systems", "c-api", "cache", "check", "debugging", "domains", "first-program", "first-script", "gpus",
-            "mpi", "porting-libnomp", "porting-openmp", "profiling", "python", "scripts", "transforms", "tuning",
-            "writing-a-backend")  # fmt: skip
+    docs = ("build-systems", "c-api", "cache", "check", "debugging", "domains", "first-domain",
+            "first-program", "first-python", "first-script", "gpus", "mpi", "porting-libnomp", "porting-openmp",
+            "profiling", "python", "scripts", "transforms", "tuning", "writing-a-backend")  # fmt: skip
     expected = {"README.md", *(f"docs/{name}.md" for name in docs)}
     expected |= {f"examples/{name}/README.md" for name in ("01_axpy", "03_build_systems", "09_mpi_stencil")}
     assert expected == {title(page) for page in PAGES if commands(page)}
@@ -76,6 +76,19 @@ def test_readme_shows_the_first_example(name: str) -> None:
 def test_python_page_shows_the_example() -> None:
     shown = files(ROOT / "docs" / "python.md")["heat.py"]
     assert shown == (ROOT / "examples" / "08_python" / "heat.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["lattice.c", "nomp-lattice/nomp_lattice.py"])
+def test_first_domain_is_the_example(name: str) -> None:
+    shown = files(ROOT / "docs" / "first-domain.md")[Path(name).name]
+    assert shown == (ROOT / "examples" / "07_own_domain" / name).read_text(encoding="utf-8")
+
+
+def test_every_transform_is_shown_before_and_after() -> None:
+    page = (ROOT / "docs" / "transforms.md").read_text(encoding="utf-8")
+    named = re.findall(r'^\| `transform\("(\w+)", "(\w+)"', page, re.MULTILINE)
+    shown = re.findall(r"^(\w+)\.(\w+): .*\n\nBefore", page, re.MULTILINE)
+    assert named and named == shown
 
 
 @pytest.mark.parametrize("page", PAGES, ids=title)

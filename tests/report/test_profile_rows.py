@@ -29,12 +29,12 @@ LOOP = """void f(int n, double *a, double *b, int *row) {
 }
 """
 EVENTS = (
-    Event("stage", "lower", 0.0, 0.25, region=0),
-    Event("to", "b", 1.0, 0.002, 8_000_000),
-    Event("kernel", "scale", 2.0, 0.004, region=0, sizes={"n": 1_000_000}),
-    Event("kernel", "scale", 3.0, 0.001, region=0, sizes={"n": 100_000}),
-    Event("kernel", "rows", 4.0, 0.5, region=1, sizes={"n": 10}),
-    Event("from", "a", 5.0, 0.001, 8_000_000),
+    Event("stage", "lower", ((0, 250_000_000),), region=0),
+    Event("to", "b", ((10**9, 2_000_000),), 8_000_000),
+    Event("kernel", "scale", ((2 * 10**9, 4_000_000),), region=0, sizes={"n": 1_000_000}),
+    Event("kernel", "scale", ((3 * 10**9, 1_000_000),), region=0, sizes={"n": 100_000}),
+    Event("kernel", "rows", ((4 * 10**9, 500_000_000),), region=1, sizes={"n": 10}),
+    Event("from", "a", ((5 * 10**9, 1_000_000),), 8_000_000),
 )
 
 
@@ -61,6 +61,18 @@ def test_sums_of_launches_of_several_sizes(two: list[Region]) -> None:
     assert (scale.file, scale.line, scale.times) == ("t.c", 3, Times(2, 0.005, 0.001, 0.004))
     assert scale.work is not None
     assert (scale.work.double, scale.work.footprint, scale.work.exact) == (1_100_000, 16 * 1_100_000, True)
+
+
+def test_what_happens_several_times_is_one_event(two: list[Region]) -> None:
+    made = Summary("a device")
+    made.region(0, two[0])
+    copies = Event("to", "b", ((0, 5_000_000), (9_000_000, 1_000_000)), 800)
+    made.events([copies, Event("kernel", "scale", ((10_000_000, 3), (20_000_000, 1), (30_000_000, 2)), region=0,
+                               sizes={"n": 10})])  # fmt: skip
+    found = made.profile()
+    assert found.kernels[0].times == Times(3, 6e-9, 1e-9, 3e-9)
+    assert found.kernels[0].work is not None and found.kernels[0].work.footprint == 3 * 160
+    assert (found.copies[0].nbytes, found.copies[0].times) == (1600, Times(2, 0.006, 0.001, 0.005))
 
 
 def test_data_are_plain(two: list[Region]) -> None:

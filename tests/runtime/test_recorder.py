@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 from fake import DeviceOverRealMemory, FakeDevice
+from test_replay import FakeNative
 from test_session import Bench, region
 
 from nomp.backend import BackendError
 from nomp.region import Region
-from nomp.report.events import Event
+from nomp.report.events import Event, Span
 from nomp.runtime import recorder
 from nomp.runtime.memory import FREE, FROM, TO
+from nomp.runtime.plan import WORTH
 from nomp.runtime.recorder import Recorder
+from nomp.runtime.replay import Action, Replay
 
 
 class Heard:
@@ -44,7 +48,7 @@ class Heard:
 
     @property
     def all(self) -> list[tuple[str, str]]:
-        return [(event.kind, event.name) for batch in self.batches for event in batch]
+        return [(event.kind, event.name) for batch in self.batches for event in batch for _ in event.spans]
 
 
 @pytest.fixture(autouse=True)
@@ -73,9 +77,9 @@ def test_what_is_measured_between_two_points() -> None:
     assert [region.name for region in heard.regions.values()] == ["k"]
     assert heard.sources == [(0, "text")]
     sync, copy = heard.batches
-    assert [event.sizes for event in sync[2:]] == [{"n": 3}] * 3
-    assert [event.begin for event in sync[1:]] == [0, 2, 4, 6]
-    assert (copy[0].nbytes, copy[0].seconds) == (24, 1)
+    assert [event.sizes for event in sync[2:]] == [{"n": 3}]
+    assert [span for event in sync[1:] for span in event.spans] == [(2 * n * 10**9, 10**9) for n in range(4)]
+    assert (copy[0].nbytes, copy[0].spans) == (24, [(8 * 10**9, 10**9)])
     assert heard.closed == 1
     assert bench.device.log.count("stop timing") == 1
     session.finalize()
@@ -114,9 +118,9 @@ def test_many_operations_are_passed_on_half_by_half(monkeypatch: pytest.MonkeyPa
     made = Recorder(FakeDevice(bytearray()), heard)
     for _ in range(recorder.MOST_PENDING):
         made.run(region(), {}, lambda: None)
-    assert [len(batch) for batch in heard.batches] == [recorder.MOST_PENDING // 2]
+    assert len(heard.all) == recorder.MOST_PENDING // 2
     made.stop()
-    assert sum(len(batch) for batch in heard.batches) == recorder.MOST_PENDING
+    assert len(heard.all) == recorder.MOST_PENDING
 
 
 def test_regions_are_told_apart_by_all_that_they_are() -> None:
@@ -128,7 +132,7 @@ def test_regions_are_told_apart_by_all_that_they_are() -> None:
         made.run(replace(region(), params=(n, replace(a, dtype=dtype))), {}, lambda: None)  # an object of its own
     made.stop()
     assert [found.params[1].dtype for found in heard.regions.values()] == ["float32", "float64"]
-    assert [event.region for batch in heard.batches for event in batch] == [0, 1, 0]
+    assert [(event.region, len(event.spans)) for batch in heard.batches for event in batch] == [(0, 2), (1, 1)]
 
 
 def test_a_crash_loses_little(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,36 +148,109 @@ def test_a_crash_loses_little(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(heard.all) == 3
 
 
-def test_launches_are_not_left_to_c_while_they_are_measured() -> None:
-    class Replays:
-        kept = 0
+class Replays:
+    """Who repeats launches without Python: what it is told, and times that it then has."""
 
-        def start(self, native: Any) -> None: ...
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.kept: list[Replay] = []
+        self.ready: list[tuple[int, Span]] = []
+        self.due = False
 
-        def keep(self, kernel: int, replay: Any) -> None:
-            self.kept += 1
+    def start(self, native: Any, markers: Any) -> None:
+        self.log.append("start")
 
-        def forget(self) -> None:
-            self.kept = 0
+    def stop(self) -> None:
+        self.log.append("stop")
 
-        def stop(self) -> None:
-            self.kept = 0
+    def keep(self, kernel: int, replay: Replay, text: str) -> None:
+        assert text == "k s.c:2"
+        self.kept.append(replay)
 
-        def held_back(self) -> Any:
-            raise AssertionError("nothing is left to C")
+    def forget(self) -> None:
+        self.log.append("forget")
 
-    bench = Bench()
-    session = bench.init()
-    session.replays, session._keeps = Replays(), True
-    session.replays.kept = 1
-    session.measure(Heard())
-    assert session.replays.kept == 0
+    def held_back(self) -> Any:
+        return nullcontext()
+
+    def is_due(self) -> bool:
+        return self.due
+
+    def times(self, everything: bool) -> list[tuple[int, Span]]:
+        found, self.ready = self.ready, []
+        return found
+
+
+@pytest.fixture
+def replays(monkeypatch: pytest.MonkeyPatch) -> Replays:
+    """For a session whose device has its driver's functions."""
+    monkeypatch.setattr(DeviceOverRealMemory, "native", lambda device: FakeNative())
+    return Replays()
+
+
+def test_launches_are_left_to_c_with_labels_while_they_are_measured(replays: Replays) -> None:
+    bench, heard = Bench(), Heard()
+    session = bench.session
+    session.replays = replays
+    bench.init()
     a, n = np.zeros(4), ctypes.c_int(3)
     session.update(a.ctypes.data, 0, 4, 8, TO, "a")
     kernel = session.declare(region())
-    for _ in range(3):
-        session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
+
+    def run(times: int) -> list[int]:
+        before = len(replays.kept)
+        for _ in range(times):
+            session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
+        return [action.label for kept in replays.kept[before:] for action in kept.actions]
+
+    assert run(3) == [0]
+    replays.log.clear()
+    session.measure(heard)
+    assert replays.log == ["forget", "stop", "start"]
+    (label,) = run(WORTH + 1)  # what was kept before is not timed: all is prepared anew
+    assert label > 0
+    replays.ready = [(label, (50, 7)), (label, (60, 8))]
+    session.sync()
+    launches = [event for batch in heard.batches for event in batch if event.kind == "kernel"]
+    assert [event.sizes for event in launches] == [{"n": 3}]
+    assert list(launches[0].spans)[-2:] == [(50, 7), (60, 8)]
+    replays.ready, replays.due = [(label, (70, 9))], True
+    run(1)  # C had no more room
+    assert heard.batches[-1][0].spans[-1] == (70, 9)
+    replays.ready, replays.log = [(label, (80, 9))], []
+    session.measure(None)
+    assert heard.batches[-1][0].spans[-1] == (80, 9) and replays.log == ["forget", "stop", "start"]
+    assert run(WORTH + 1) == [0]
     session.finalize()
+
+
+def test_what_c_has_measured_is_told_at_finalize(replays: Replays) -> None:
+    bench, heard = Bench(), Heard()
+    bench.session.replays = replays
+    session = bench.init()
+    session.measure(heard)
+    a, n = np.zeros(4), ctypes.c_int(3)
+    session.update(a.ctypes.data, 0, 4, 8, TO, "a")
+    kernel = session.declare(region())
+    for _ in range(2):
+        session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
+    replays.ready, replays.log = [(replays.kept[0].actions[0].label, (5, 6))], []
+    device = bench.device
+    session.finalize()
+    assert heard.batches[-1][-1].spans[-1] == (5, 6)
+    assert replays.log[:2] == ["forget", "stop"] and device.log[-1] == "close"
+
+
+def test_parts_of_a_launch_and_copies_have_labels() -> None:
+    heard = Heard()
+    made = Recorder(FakeDevice(bytearray()), heard)
+    actions = (Action("write", position=0, size=8), Action("set"), Action("launch"), Action("launch"),
+               Action("read", position=0, size=8), Action("store"), Action("read", 5, size=8, stage=5))  # fmt: skip
+    found = made.labelled(Replay({}, {}, actions, ()), region(), {"n": 3})
+    launch, write, read = 1, 2, 3
+    assert [action.label for action in found.actions] == [write, 0, launch, -launch, read, 0, 0]
+    again = made.labelled(Replay({}, {}, actions, ()), region(), {"n": 4})
+    assert [action.label for action in again.actions] == [write, 0, 4, -4, read, 0, 0]
 
 
 def test_a_device_without_a_clock_runs_unmeasured(

@@ -28,6 +28,7 @@ class FakeNative:
 
     queue = 1
     context = 0
+    zero = 0
     functions: Mapping[str, int] = {}
 
     def handle(self, buffer: Any) -> int:

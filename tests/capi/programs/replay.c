@@ -1,6 +1,7 @@
 /* replay.c of libnomp over a driver of this file: what is called, with what, and when Python is to do it instead. */
 #define _GNU_SOURCE /* as the build of libnomp has it */
 #include "../../../nomp/capi/libnomp/src/replay.c"
+#include "../../../nomp/capi/libnomp/src/timing.c"
 
 #include "check.h"
 #include <stdio.h>
@@ -84,7 +85,7 @@ static const struct nomp_action actions[] = {
     {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum"},
     {.kind = NOMP_STORE, .position = 4, .bytes = &seven, .size = sizeof seven},
 };
-static struct nomp_replay replay = {NULL, 1, 1, 5, &repeats, &pointer, &scalar, actions};
+static struct nomp_replay replay = {NULL, "range", 1, 1, 5, &repeats, &pointer, &scalar, actions};
 
 int main(void) {
   const struct nomp_driver functions = {.queue = "queue", .launch = enqueue, .set = set, .write = write_, .read = read_};
@@ -112,7 +113,7 @@ int main(void) {
   n = 7, addresses[1] = 0xabc8;
   CHECK(nomp_replay(2, addresses) == 0 && !*log_ && repeats == 2);
   static const struct nomp_pointer another = {1, 0xabc8};
-  static struct nomp_replay second = {NULL, 1, 1, 1, &repeats, &another, &scalar, actions + 2};
+  static struct nomp_replay second = {NULL, "range", 1, 1, 1, &repeats, &another, &scalar, actions + 2};
   CHECK(nomp_replay_keep(2, &second) == 1 && nomp_replay(2, addresses) == 1);
   CHECK(strcmp(log_, "launch queue/kernel 2 8/4;") == 0);
   addresses[1] = 0xabc0;
@@ -121,10 +122,10 @@ int main(void) {
   static struct nomp_replay many[NOMP_MOST_REPLAYS]; /* the oldest go */
   static const struct nomp_pointer elsewhere = {1, 0xabf0};
   for (int i = 0; i < NOMP_MOST_REPLAYS; i++) {
-    many[i] = (struct nomp_replay){NULL, 1, 1, 5, &repeats, &elsewhere, &scalar, actions};
+    many[i] = (struct nomp_replay){NULL, "range", 1, 1, 5, &repeats, &elsewhere, &scalar, actions};
     CHECK(nomp_replay_keep(5, &many[i]) == 1);
   }
-  static struct nomp_replay newest = {NULL, 1, 1, 5, &repeats, &pointer, &scalar, actions};
+  static struct nomp_replay newest = {NULL, "range", 1, 1, 5, &repeats, &pointer, &scalar, actions};
   CHECK(nomp_replay_keep(5, &newest) == 1 && nomp_replay(5, addresses) == 1);
   many[0].pointer = NULL; /* freed by now: nobody looks at it */
   n = 8;
@@ -139,7 +140,7 @@ int main(void) {
   nomp_replay_forget();
   CHECK(nomp_replay(2, addresses) == 0);
 
-  static struct nomp_replay later = {NULL, 1, 1, 4, &repeats, &pointer, &scalar, actions + 1};
+  static struct nomp_replay later = {NULL, "range", 1, 1, 4, &repeats, &pointer, &scalar, actions + 1};
   CHECK(nomp_replay_keep(2, &later) == 1);
   calls = 0, refuse = 1; /* nothing has happened yet: Python tries again, and says what is wrong */
   CHECK(nomp_replay(2, addresses) == 0 && nomp_replay(2, addresses) == 0 && calls == 2);
@@ -157,7 +158,7 @@ int main(void) {
       {.kind = NOMP_LAUNCH, .object = "f", .dims = 2, .groups = {3, 2, 1}, .items = {32, 4, 1}, .arguments = arguments},
       {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum"},
   };
-  struct nomp_replay with_cuda = {NULL, 1, 1, 4, &repeats, &pointer, &scalar, on_cuda};
+  struct nomp_replay with_cuda = {NULL, "range", 1, 1, 4, &repeats, &pointer, &scalar, on_cuda};
   *log_ = 0, refuse = -1, sums[1] = 0.5;
   nomp_replay_start(&cuda);
   CHECK(nomp_replay_keep(2, &with_cuda) == 1 && nomp_replay(2, addresses) == 1);
@@ -167,7 +168,7 @@ int main(void) {
       {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = "sum", .stage = &stages[0]},
       {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = "sum", .stage = &stages[1]},
   };
-  struct nomp_replay by_stages = {NULL, 1, 1, 2, &repeats, &pointer, &scalar, staged};
+  struct nomp_replay by_stages = {NULL, "range", 1, 1, 2, &repeats, &pointer, &scalar, staged};
   nomp_replay_forget();
   *log_ = 0, stages[1] = 7;
   CHECK(nomp_replay_keep(2, &by_stages) == 1 && nomp_replay(2, addresses) == 1);
@@ -176,7 +177,7 @@ int main(void) {
       {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = &stages[0], .stage = &stages[0]},
       {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = &stages[0], .stage = &stages[0]},
   };
-  struct nomp_replay without_copies = {NULL, 1, 1, 2, &repeats, &pointer, &scalar, near};
+  struct nomp_replay without_copies = {NULL, "range", 1, 1, 2, &repeats, &pointer, &scalar, near};
   nomp_replay_forget();
   *log_ = 0, sums[1] = 7;
   CHECK(nomp_replay_keep(2, &without_copies) == 1 && nomp_replay(2, addresses) == 1);
@@ -192,7 +193,7 @@ int main(void) {
       {.kind = NOMP_SET, .position = 4, .size = 8, .from = -2, .object = &wide[2]},
       {.kind = NOMP_SET, .position = 2, .size = 8, .from = 4, .object = &wide[3]},
   };
-  struct nomp_replay with_widening = {NULL, 1, 1, 4, &repeats, &pointer, &scalar, widening};
+  struct nomp_replay with_widening = {NULL, "range", 1, 1, 4, &repeats, &pointer, &scalar, widening};
   nomp_replay_forget();
   CHECK(nomp_replay_keep(2, &with_widening) == 1 && nomp_replay(2, values) == 1);
   CHECK(wide[0] == -5 && wide[1] == 250 && wide[2] == -300 && wide[3] == 4294967291);

@@ -34,11 +34,17 @@ struct nomp_kernel {
 
 /*
  * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, copy to and from a buffer, and
- * wait; or (with a context) CUDA's stream, and its functions for these, and to enter and leave the context.
+ * wait; or (with a context) CUDA's stream, and its functions for these, and to enter and leave the context.  While
+ * operations are timed, also functions for events: to make and record one (CUDA), to wait for it, to ask when it was,
+ * and to give it back; and the clock's zero, in nanoseconds or as an event of CUDA's.  Where a profiler is to see ranges,
+ * its functions that begin and end one.
  */
 struct nomp_driver {
   void *queue, *context;
   void *launch, *set, *write, *read, *enter, *leave, *wait;
+  void *make, *mark, *await, *moment, *release;
+  uintptr_t zero;
+  void *push_range, *pop_range;
 };
 
 /* The argument at position is this address. */
@@ -59,7 +65,8 @@ struct nomp_scalar {
  * the index-th argument of the kernel object, or of the memory object that is one of a launch's arguments (SET), what
  * goes to the buffer object and comes back from it (WRITE, READ; by way of stage, if there is one), the bytes that a
  * variable of the program gets (STORE).  Where from is not 0, the host's value is an integer of so many bytes (a signed
- * one, if from is negative), and the argument one of size bytes.
+ * one, if from is negative), and the argument one of size bytes.  What has a label is timed; below 0: together with what
+ * was timed before it, as parts of one launch are.
  */
 enum { NOMP_SET, NOMP_LAUNCH, NOMP_WRITE, NOMP_READ, NOMP_STORE };
 struct nomp_action {
@@ -75,14 +82,16 @@ struct nomp_action {
   size_t groups[3], items[3];
   void **arguments;
   void *stage;
+  int label;
 };
 
 /* How many replays of one kernel are kept: the newest. */
 #define NOMP_MOST_REPLAYS 16
 
-/* What repeats a launch, where the pointers and scalars are the same. */
+/* What repeats a launch, where the pointers and scalars are the same, and says of a range around it. */
 struct nomp_replay {
   struct nomp_replay *next;
+  const char *text;
   int pointers, scalars, actions;
   long *repeats;
   const struct nomp_pointer *pointer;
@@ -98,6 +107,21 @@ void nomp_replay_lock(void);
 void nomp_replay_unlock(void);
 int nomp_replay(int id, const uintptr_t *addresses);
 int nomp_replay_sync(void);
+int nomp_replay_is_due(void);
+int nomp_replay_times(int all, int *labels, int64_t *begins, int64_t *lasted);
+
+/* timing.c: an operation's events, of which OpenCL has one. */
+#define NOMP_MOST_TIMED 1024
+struct nomp_timed {
+  void *first, *last;
+  int label;
+};
+int nomp_timing_is_due(int more);
+struct nomp_timed *nomp_timing_begin(const struct nomp_driver *driver, int label);
+void nomp_timing_end(const struct nomp_driver *driver, struct nomp_timed *timed);
+int nomp_timing_read(const struct nomp_driver *driver, int all, int *labels, int64_t *begins, int64_t *lasted);
+void nomp_timing_stop(const struct nomp_driver *driver);
+void nomp_timing_forget(void);
 
 /* log.c */
 int nomp_log_error(int number, const char *file, int line, const char *text);

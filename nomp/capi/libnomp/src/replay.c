@@ -26,6 +26,9 @@ typedef int (*cu_read)(void *host, void *buffer, size_t size, void *stream);
 typedef int (*cu_with)(void *context_or_stream);
 typedef int (*cu_pop)(void **context);
 
+typedef int (*push_range)(const char *text);
+typedef int (*pop_range)(void);
+
 /* Held for each launch, by Python for those that it carries out: they share kernels' arguments and buffers. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct nomp_driver driver;
@@ -36,28 +39,39 @@ static void forget(void) {
   for (int id = 0; id < kernels; id++) replays[id] = NULL;
 }
 
-static void stop(void) {
-  forget();
-  memset(&driver, 0, sizeof driver);
+static int enter(void) { return driver.context ? ((cu_with)driver.enter)(driver.context) : 0; }
+
+static void leave(void) {
+  void *context;
+  if (driver.context) ((cu_pop)driver.leave)(&context);
 }
 
 /* A child's driver has none of the parent's threads: Python says so. */
 static void stop_in_child(void) {
   lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-  stop();
+  forget();
+  nomp_timing_forget();
+  memset(&driver, 0, sizeof driver);
 }
 
 void nomp_replay_start(const struct nomp_driver *now) {
   static int prepared = 0;
   pthread_mutex_lock(&lock);
   driver = *now;
+  nomp_timing_forget();
   if (!prepared) prepared = pthread_atfork(NULL, NULL, stop_in_child) == 0;
   pthread_mutex_unlock(&lock);
 }
 
 void nomp_replay_stop(void) {
   pthread_mutex_lock(&lock);
-  stop();
+  forget();
+  if (driver.moment && enter() == 0) {
+    nomp_timing_stop(&driver);
+    leave();
+  }
+  nomp_timing_forget();
+  memset(&driver, 0, sizeof driver);
   pthread_mutex_unlock(&lock);
 }
 
@@ -109,18 +123,18 @@ static int64_t widened(const void *host, int size) {
   return size < 0 ? (int64_t)((uint64_t)value << unused) >> unused : value;
 }
 
-/* A status of OpenCL's. */
-static int act_opencl(const struct nomp_action *action, void *host) {
-  void *queue = driver.queue, *object = action->object;
+/* A status of OpenCL's, which puts an event into timed. */
+static int act_opencl(const struct nomp_action *action, void *host, struct nomp_timed *timed) {
+  void *queue = driver.queue, *object = action->object, *event = timed ? &timed->first : NULL;
   switch (action->kind) {
   case NOMP_SET: return ((cl_set)driver.set)(object, action->index, action->size, host);
   case NOMP_LAUNCH: {
     size_t items[3];
     for (unsigned axis = 0; axis < action->dims; axis++) items[axis] = action->groups[axis] * action->items[axis];
-    return ((cl_enqueue)driver.launch)(queue, object, action->dims, NULL, items, action->items, 0, NULL, NULL);
+    return ((cl_enqueue)driver.launch)(queue, object, action->dims, NULL, items, action->items, 0, NULL, event);
   }
-  case NOMP_WRITE: return ((cl_copy)driver.write)(queue, object, 0, 0, action->size, host, 0, NULL, NULL);
-  default: return ((cl_copy)driver.read)(queue, object, 1, 0, action->size, host, 0, NULL, NULL);
+  case NOMP_WRITE: return ((cl_copy)driver.write)(queue, object, 0, 0, action->size, host, 0, NULL, event);
+  default: return ((cl_copy)driver.read)(queue, object, 1, 0, action->size, host, 0, NULL, event);
   }
 }
 
@@ -157,19 +171,21 @@ static int act(const struct nomp_action *action, const uintptr_t *addresses) {
     wide = widened(host, action->from);
     host = &wide;
   }
-  return driver.context ? act_cuda(action, host) : act_opencl(action, host);
+  struct nomp_timed *timed = action->label ? nomp_timing_begin(&driver, action->label) : NULL;
+  int status = driver.context ? act_cuda(action, host) : act_opencl(action, host, timed);
+  if (timed && !status) nomp_timing_end(&driver, timed);
+  return status;
 }
 
 /* The same for all of *replay*; *begun* says whether any of it has been carried out. */
 static int act_all(const struct nomp_replay *replay, const uintptr_t *addresses, int *begun) {
-  int status = driver.context ? ((cu_with)driver.enter)(driver.context) : 0;
+  int status = enter();
   if (status) return status;
   for (int i = 0; i < replay->actions && !status; i++) {
     status = act(&replay->action[i], addresses);
     if (!status && replay->action[i].kind != NOMP_SET) *begun = 1;
   }
-  void *context;
-  if (driver.context) ((cu_pop)driver.leave)(&context);
+  leave();
   return status;
 }
 
@@ -179,9 +195,12 @@ int nomp_replay(int id, const uintptr_t *addresses) {
   pthread_mutex_lock(&lock);
   struct nomp_replay *replay = id >= 0 && id < kernels ? replays[id] : NULL;
   while (replay && !holds(replay, addresses)) replay = replay->next;
+  if (replay && driver.moment && nomp_timing_is_due(replay->actions)) replay = NULL; /* Python reads the times first */
   if (replay) {
+    if (driver.push_range) ((push_range)driver.push_range)(replay->text);
     int status = act_all(replay, addresses, &begun);
     *replay->repeats += !status;
+    if (driver.pop_range) ((pop_range)driver.pop_range)();
     result = !status ? 1 : begun ? (status < 0 ? status : -status) : 0;
     if (status) forget();
   }
@@ -193,14 +212,37 @@ int nomp_replay(int id, const uintptr_t *addresses) {
 int nomp_replay_sync(void) {
   pthread_mutex_lock(&lock);
   int status = -1;
-  if (driver.wait) {
-    status = driver.context ? ((cu_with)driver.enter)(driver.context) : 0;
+  if (driver.wait && !(driver.moment && nomp_timing_is_due(0))) {
+    status = enter();
     if (!status) {
       status = ((cu_with)driver.wait)(driver.queue);
-      void *context;
-      if (driver.context) ((cu_pop)driver.leave)(&context);
+      leave();
     }
   }
   pthread_mutex_unlock(&lock);
   return status == 0;
+}
+
+/* Whether times are to be read soon. */
+int nomp_replay_is_due(void) {
+  pthread_mutex_lock(&lock);
+  int due = nomp_timing_is_due(NOMP_MOST_TIMED / 2);
+  pthread_mutex_unlock(&lock);
+  return due;
+}
+
+/*
+ * Wait for all that was timed, or for the older half, and write down for each its label, when it began after the
+ * clock's zero, and how long it took, in nanoseconds; there is room for NOMP_MOST_TIMED.  How many; below 0: the
+ * driver's status, and the times of what is in the queue are lost.
+ */
+int nomp_replay_times(int all, int *labels, int64_t *begins, int64_t *lasted) {
+  pthread_mutex_lock(&lock);
+  int status = driver.moment ? enter() : 0, made = status < 0 ? status : -status;
+  if (driver.moment && !status) {
+    made = nomp_timing_read(&driver, all, labels, begins, lasted);
+    leave();
+  }
+  pthread_mutex_unlock(&lock);
+  return made;
 }
