@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -65,17 +66,24 @@ def main(words: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     options.build.mkdir(parents=True, exist_ok=True)
     wrong: list[str] = []
-    lines = [_machine(), ""]
+    with options.markdown.open("w") if options.markdown else nullcontext() as file:
+        for line in _report(options, wrong):
+            print(line, flush=True)
+            if file:
+                print(line, file=file, flush=True)
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+def _report(options: argparse.Namespace, wrong: list[str]) -> Iterator[str]:
+    """All lines; what differs goes to *wrong*."""
+    yield from (_machine(), "")
     for name in options.only or CASES:
         build_nomp(name, options.build)
         build_hand(name, options.build)
         if options.tuned:
-            lines += _tuned(name, options)
-        lines += _table(name, options, wrong)
-    print(*lines, *wrong, sep="\n")
-    if options.markdown:
-        options.markdown.write_text("\n".join(lines) + "\n")
-    return 1 if wrong else 0
+            yield from _tuned(name, options)
+        yield from _table(name, options, wrong)
 
 
 INCLUDE = [f"-I{HERE}", f"-I{EXAMPLE}"]
