@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
+import struct
 from collections.abc import Callable, Mapping
 from functools import cache
 
@@ -65,6 +66,9 @@ def convert(value: Number, dtype: str) -> Number:
         return float(value)
     if dtype == "float32":
         return ctypes.c_float(_sticky(value) if isinstance(value, int) else value).value
+    if dtype == "float16":  # which only the front end of Python knows
+        real = float(value)
+        return float(struct.unpack("e", struct.pack("e", real))[0]) if abs(real) < 65520 else real * math.inf
     if dtype == "bool":
         return int(value != 0)
     if isinstance(value, float):

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from nomp.arithmetic import SIZES, cast, is_float, is_signed
+from nomp.arithmetic import cast, is_float, is_signed
 from nomp.frontend import python_arithmetic as arithmetic
 from nomp.frontend.python_context import Array, Context, Object, Static
 from nomp.frontend.python_helpers import modular
-from nomp.frontend.python_types import NoType, Value, as_type, device, is_integer, number, resolved, shown, value
+from nomp.frontend.python_types import TYPES, NoType, Value, as_type, device, is_integer, number, resolved, shown, value
 from nomp.region import Binary, Call, Const, Expr, Select
 
 Translate = Callable[[Context, ast.expr], Object]
@@ -122,7 +122,7 @@ def _conversion(target: type, args: list[Value]) -> Value | None:
         return value(as_type(given, device(kind)), kind)
     if issubclass(target, np.generic):
         dtype = np.dtype(target).name
-        if dtype not in SIZES:
+        if dtype not in TYPES:
             raise NoType(f"devices have no {dtype}")
         expr = arithmetic.truth(given) if dtype == "bool" else as_type(given, dtype)
         return value(cast(expr, dtype), dtype)
@@ -195,6 +195,8 @@ def _ufunc(ctx: Context, ufunc: np.ufunc, args: list[Value]) -> Value | None:
 
 def _computed(name: str, given: tuple[Expr, ...], dtype: str) -> Expr | None:
     first = given[0]
+    if name == "nextafter" and dtype == "float16":
+        raise NoType("devices have no neighbours of a float16")
     if name in _UFUNCS and is_float(dtype):
         return Call(_UFUNCS[name], given, dtype)
     if name in ("floor", "ceil", "trunc", "rint"):
@@ -234,7 +236,7 @@ def _numpy_extreme(op: str, one: Expr, other: Expr) -> Expr:
 
 def _sign(x: Expr, dtype: str) -> Expr:
     zero, one = (Const(0.0, dtype), Const(1.0, dtype)) if is_float(dtype) else (Const(0, dtype), Const(1, dtype))
-    below = x if is_float(dtype) else zero
+    below: Expr = Select(_is_nan(x), x, zero, dtype) if is_float(dtype) else zero  # -0.0 gives 0.0
     if is_float(dtype) or is_signed(dtype):
         below = Select(Binary("<", x, zero, "int32"), Const(-one.value, dtype), below, dtype)
     return Select(Binary(">", x, zero, "int32"), one, below, dtype)

@@ -15,6 +15,8 @@ from nomp.region import Assign, Binary, Call, Const, Declare, Expr, Function, If
 
 def wide_type(dtype: str) -> str:
     """The type of at least 32 bits in which arithmetic of *dtype* is done."""
+    if dtype == "float16":
+        return "float32"
     return dtype if is_float(dtype) or bits(dtype) >= 32 else "int32" if is_signed(dtype) else "uint32"
 
 

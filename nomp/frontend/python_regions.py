@@ -27,6 +27,7 @@ from nomp.frontend.python_context import (
 )
 from nomp.frontend.python_expressions import number_of
 from nomp.frontend.python_functions import counters_of, settle
+from nomp.frontend.python_halves import without_halves
 from nomp.frontend.python_locals import declared
 from nomp.frontend.python_names import Names, always_set, reads, stores
 from nomp.frontend.python_statements import Bounds, Scope, counted, range_arguments
@@ -71,7 +72,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A variable that the kernel sets: its parameter's position, the kinds that it is given, and that of its start.
+    """A variable that the kernel sets: its parameter's position, the kinds that it is given, all in *dtype*.
 
     *flag* is the position of the parameter that says whether it is set, where it has no value before the loop.
     *stays*: it may keep the value that it has before the loop.
@@ -80,6 +81,7 @@ class Result:
     name: str
     position: int
     kinds: frozenset[str]
+    dtype: str
     start: str | None
     flag: int | None = None
     stays: bool = False
@@ -117,6 +119,7 @@ def translate(loop: Loop, given: Mapping[str, Given], up: bool, wrapping: Wrappi
         _name(loop), loop.file, loop.line, with_use(tuple(params), (made,)), (made,), first_line=loop.line,
         text=loop.text, functions=tuple(shared.functions.values()),
     )  # fmt: skip
+    region = without_halves(region)
     _refuse_fixed(ctx, region, given)
     region = _with_clauses(ctx, region, loop)
     _refuse_hidden(ctx, loop)
@@ -131,7 +134,7 @@ def translate(loop: Loop, given: Mapping[str, Given], up: bool, wrapping: Wrappi
 
 def _result(ctx: Context, name: str, position: int, flag: int | None, stays: bool) -> Result:
     kinds = ctx.kinds[name]
-    return Result(name, position, kinds.assigned or kinds.kinds, kinds.start, flag, stays)
+    return Result(name, position, kinds.assigned or kinds.kinds, kinds.dtype or "int64", kinds.start, flag, stays)
 
 
 def _name(loop: Loop) -> str:

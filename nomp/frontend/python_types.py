@@ -21,6 +21,8 @@ from nomp.region import Const, Expr
 
 OWN = {"pybool": "bool", "pyint": "int64", "pyfloat": "float64"}
 """Python's own numbers, and the types in which devices hold them."""
+TYPES = {*SIZES, "float16"}
+"""NumPy's types that loops may have; `python_halves` has others in the place of float16."""
 _CLASSES: dict[str, Any] = {"pybool": np.dtype(bool), "pyint": int, "pyfloat": float}
 COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
 """NumPy's names of operators, and C's symbols."""
@@ -70,7 +72,7 @@ def constant_of(found: Any) -> Value | None:
     """The object *found* as a constant, None where it is no number."""
     if isinstance(found, np.generic):
         dtype = found.dtype.name
-        return value(Const(found.item(), dtype), dtype) if dtype in SIZES else None
+        return value(Const(found.item(), dtype), dtype) if dtype in TYPES else None
     return number(found) if isinstance(found, bool | int | float) else None
 
 
@@ -119,7 +121,7 @@ def resolved(ufunc: np.ufunc, kinds: tuple[str, ...]) -> tuple[tuple[str, ...], 
         operands_ = " and ".join(map(shown, kinds))
         raise NoType(f"'{ufunc.__name__}' is not defined for {operands_}") from None
     for dtype in (*operands, out):
-        if dtype.name not in SIZES:
+        if dtype.name not in TYPES:
             raise NoType(f"'{ufunc.__name__}' of {' and '.join(map(shown, kinds))} is a {dtype.name}")
     return tuple(dtype.name for dtype in operands), out.name
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from nomp.arithmetic import SIZES
 from nomp.frontend.python_context import Layout, Unusable
+from nomp.frontend.python_types import TYPES
 
 WRITEABLE, ALIGNED, C_ORDER = 0x400, 0x100, 0x1
 """NumPy's flags (``NPY_ARRAY_...``)."""
@@ -21,9 +21,9 @@ WRITEABLE, ALIGNED, C_ORDER = 0x400, 0x100, 0x1
 def layout_of(array: np.ndarray[Any, Any]) -> Layout | Unusable:
     """How the elements of *array* lie."""
     dtype, flags = array.dtype, array.flags
-    if dtype.name not in SIZES:
+    if dtype.name not in TYPES:
         kind = "an array of Python objects" if dtype.hasobject else f"an array of {dtype.name}"
-        return Unusable(kind, "use bool, integers, float32 or float64: a.astype(np.float64)")
+        return Unusable(kind, "use bool, integers, float16, float32 or float64: a.astype(np.float64)")
     if not dtype.isnative:
         return Unusable("a byte-swapped array", "a.astype(a.dtype.newbyteorder('=')) swaps its bytes", "N234")
     if not flags.aligned:

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from nomp.arithmetic import SIZES
 from nomp.diagnostics import Diagnostic, Span, error
 from nomp.frontend.python_context import UNSET, Given, Guard, Static, Unset, Unusable, Wrapping
 from nomp.frontend.python_context import Number as NumberOf
 from nomp.frontend.python_plain import plain
 from nomp.frontend.python_regions import Loop, translate
+from nomp.frontend.python_types import TYPES
 from nomp.region import Region
 from nomp.runtime import api, arrays, session
 from nomp.runtime.lent import HostArray
@@ -31,7 +31,7 @@ from nomp.runtime.shown import show
 from nomp.runtime.specialised import Special, specialise
 
 _CLASSES: dict[type, str] = {bool: "pybool", int: "pyint", float: "pyfloat"}
-_CLASSES |= {np.dtype(name).type: name for name in SIZES}
+_CLASSES |= {np.dtype(name).type: name for name in TYPES}
 _ARRAYS = (np.ndarray, np.memmap)
 _FLAGS = arrays.WRITEABLE | arrays.ALIGNED | arrays.C_ORDER
 _CALLABLE = (FunctionType, ModuleType, type, np.ufunc, type(len))
@@ -53,7 +53,7 @@ def given(found: Any) -> Given:
     advice = {
         "list": "make an array of it: np.array(...)", "tuple": "make an array of it, or use single variables",
         "dict": "look its values up before the loop", "str": "use numbers", "NoneType": "give it a value",
-        "complex": "use its real and its imaginary part", "float16": "convert it: np.float32(...)",
+        "complex": "use its real and its imaginary part",
     }.get(name, "copy the numbers and arrays in it to variables before the loop")  # fmt: skip
     article = "an" if name[0] in "aeiou" else "a"
     return Unusable("None" if found is None else f"{article} {name}", advice)

@@ -96,8 +96,8 @@ class Special:
                 self.memory[flag] = b"\0"
             if result.start is not None:
                 start = objects[self.loop.arguments.index(result.name)]
-                if result.start in OWN and not fits(start, dtype):
-                    raise self._unfit_start(result, start, dtype)
+                if result.start in OWN and not fits(start, result.dtype):
+                    raise self._unfit_start(result, start)
             struct.pack_into(f"={_CODES[dtype]}", self.memory, offset, start)
 
     def end(self, steps: range, objects: Sequence[Any]) -> tuple[Any, ...]:
@@ -133,12 +133,12 @@ class Special:
                 return _unfit(param.variable, number, param.dtype, self.translated.region.span(param.place))
         return error("N236", "a number does not fit into its type", self.loop.span, help="use a wider type")
 
-    def _unfit_start(self, result: Result, start: Any, dtype: str) -> NompError:
+    def _unfit_start(self, result: Result, start: Any) -> NompError:
         if isinstance(start, int) and not -(1 << 63) <= start < 1 << 63:
             region = self.translated.region
-            return _unfit(result.name, start, dtype, region.span(region.params[result.position].place))
-        message = f"'{result.name}' is {start}, which {dtype} does not hold exactly"
-        return error("N233", message, self.loop.span, help=f"start with np.{dtype}({start})")
+            return _unfit(result.name, start, result.dtype, region.span(region.params[result.position].place))
+        message = f"'{result.name}' is {start}, which {result.dtype} does not hold exactly"
+        return error("N233", message, self.loop.span, help=f"start with np.{result.dtype}({start})")
 
 
 def specialise(loop: Loop, translated: Translated) -> Special:

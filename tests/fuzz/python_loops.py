@@ -235,7 +235,7 @@ def _arguments(rng: random.Random) -> tuple[Any, ...]:
     kind = rng.choice(INTEGER_TYPES)
     low = 0 if kind.startswith(("u", "b")) else -20
     base = reals("float64", 3 * SIZE)
-    a = reals(rng.choice(["float64", "float64", "float32"]), SIZE)
+    a = reals(rng.choice(["float64", "float64", "float32", "float16"]), SIZE)
     v = rng.choice([base[:SIZE], base[: 2 * SIZE : 2], base[SIZE - 1 :: -1], base[5 : 5 + SIZE], a])
     m = reals("float64", 3, 4)
     matrix = rng.choice([m, np.asfortranarray(m), reals("float64", 4, 3).T, reals("float32", 3, 9)[:, 2:6]])

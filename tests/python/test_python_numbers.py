@@ -79,6 +79,17 @@ def test_operators_as_functions(load: Load, name: str, lefts: list[str], rights:
     same(load, text, np.arange(8), np.zeros((len(calls), 8)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_signs_of_zeros(load: Load, dtype: str) -> None:
+    """Which comparisons of numbers do not tell."""
+    chosen = ["a[i] // 3", "a[i] % -3", "a[i] * 0", "0 - a[i]", "-a[i]", "+a[i]", "a[i] ** 3", "a[i] ** 0.5"]
+    names = "sign abs negative floor ceil rint trunc square sqrt fabs"
+    chosen += [f"np.{name}(a[i])" for name in names.split()]
+    lines = "".join(f"        out[{k}, i] = np.copysign(1, {expression})\n" for k, expression in enumerate(chosen))
+    text = f"@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(len(a)):\n{lines}"
+    same(load, text, np.array([0.0, -0.0, 0.25, 4.0], dtype), np.zeros((len(chosen), 4)))
+
+
 _RESULTS = {
     "0, or a quotient": ("x = 1", "x = 0\nif i > 3:\n    x = i / 2"),
     "a truth value, or an int": ("x = 0", "if i < 3:\n    x = True\nelse:\n    x = i"),

@@ -48,7 +48,7 @@ BODIES = {
     "read-only": "fixed[i] = 1",
     "swapped": "a[i] = swapped[i]",
     "unknown attribute": "a[i] = math.squareroot(2)",
-    "float16": "a[i] = half[i]",
+    "longdouble": "a[i] = long[i]",
     "lambda": "a[i] = (lambda x: x)(1)",
     "recursion": "a[i] = factorial(i)",
     "no number": "a[i] = perhaps(i)",
@@ -71,7 +71,7 @@ small = np.zeros(10, np.int8)
 fixed = np.zeros(10)
 fixed.flags.writeable = False
 swapped = np.zeros(10, ">f8")
-half = np.zeros(10, np.float16)
+long = np.zeros(10, np.longdouble)
 u = "text"
 
 def factorial(k):
