@@ -1,10 +1,13 @@
 """Time the kernels in `benchmarks/cpu`, built three ways: by gcc, by gcc with OpenMP, and by nomp without scripts.
 
-    python benchmarks/cpu.py [--kernel gemm] [--size medium] [--rounds 3] [--json FILE] [--markdown FILE]
+    python benchmarks/cpu.py [--kernel gemm] [--size medium] [--rounds 3] [--domains] [--json FILE]
+                             [--markdown FILE]
 
 The three programs of a kernel take turns, each run a process of its own that times its kernel several times; the
 shortest time counts.  Prints tables in Markdown, with the ratios of the other two programs' times to nomp's: above 1,
-nomp is faster.  Exit status 1 if a program fails, or if its results are not the serial program's.
+nomp is faster.  With --domains, kernels whose loops are annotated are tuned, each size by itself, with the annotation
+script of their domain, and run so as well.  Exit status 1 if a program fails, or if its results are not the serial
+program's.
 """
 
 from __future__ import annotations
@@ -35,6 +38,12 @@ COMPILERS = {
     "omp": (("gcc", *OPTIONS, "-fopenmp"), {"OMP_PROC_BIND": "true"}),
     "nomp": ((sys.executable, "-m", "nomp.driver", "cc", *OPTIONS), {}),
 }
+TUNED = "tuned"
+"""The program by nomp, with a domain's script and what tuning it has found."""
+DOMAINS = {
+    "fdtd-2d": "stencil", "gesummv": "dense", "heat-3d": "stencil", "jacobi-1d": "stencil", "jacobi-2d": "stencil",
+    "spectral": "sem", "spmv": "sparse",
+}  # fmt: skip
 
 
 @dataclass
@@ -48,9 +57,9 @@ class Case:
     checksum: float | None = None
     wrong: list[str] = field(default_factory=list)
 
-    def ratio(self, other: str) -> float | None:
-        """How many times as long as nomp's the *other* program's shortest run is; None if one of them failed."""
-        return self.seconds[other] / self.seconds["nomp"] if {other, "nomp"} <= self.seconds.keys() else None
+    def ratio(self, other: str, ours: str = "nomp") -> float | None:
+        """How many times as long as *ours* the *other* program's shortest run is; None if one of them failed."""
+        return self.seconds[other] / self.seconds[ours] if {other, ours} <= self.seconds.keys() else None
 
 
 def main(words: list[str] | None = None) -> int:
@@ -81,6 +90,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--kernel", action="append", choices=SOURCES, help="this kernel; may be repeated")
     parser.add_argument("--size", action="append", choices=SIZES, help="this size; may be repeated")
     parser.add_argument("--rounds", type=int, default=3, help="how often each program is run (default: 3)")
+    parser.add_argument("--domains", action="store_true", help="tune with the domains' scripts, and run so as well")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write what is printed to FILE, too")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build" / "bench", help="where programs are built")
@@ -102,10 +112,31 @@ def _compile(kernel: str, build: Path) -> list[str]:
     return wrong
 
 
+def _programs(case: Case, options: argparse.Namespace) -> Iterator[tuple[str, tuple[str, ...], dict[str, str]]]:
+    """The name of each program, its command, and what is set in its environment."""
+    for name, (_, environment) in COMPILERS.items():
+        yield name, (str(_program(case.kernel, name, options.build)), case.size), environment
+    if options.domains and (domain := DOMAINS.get(case.kernel)):
+        settings = {"NOMP_ANNOTATIONS_SCRIPT": domain, "NOMP_TUNING_DIR": str(options.build / TUNED)}
+        yield TUNED, (str(_program(case.kernel, "nomp", options.build)), case.size), settings
+
+
+def _tune(case: Case, options: argparse.Namespace) -> None:
+    """Find the fastest choices for *case*, if it has a domain."""
+    for name, command, settings in _programs(case, options):
+        if name == TUNED:
+            words = (sys.executable, "-m", "nomp.driver", "tune", "--", *command)
+            done = subprocess.run(words, env=os.environ | settings, capture_output=True, text=True, check=False)
+            told = (line for line in done.stderr.splitlines() if line.startswith("nomp tune"))
+            print(*told, sep="\n", file=sys.stderr)
+            if done.returncode:
+                case.wrong.append(f"nomp tune ends with status {done.returncode}: {done.stderr.strip()}")
+
+
 def _measure(case: Case, options: argparse.Namespace) -> None:
-    for _ in range(options.rounds):
-        for name, (_, environment) in COMPILERS.items():
-            command = (str(_program(case.kernel, name, options.build)), case.size)
+    _tune(case, options)
+    for _ in range(options.rounds if not case.wrong else 0):
+        for name, command, environment in _programs(case, options):
             done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
             if done.returncode:
                 case.wrong.append(f"{name} ends with status {done.returncode}: {done.stderr.strip()}")
@@ -129,14 +160,19 @@ def _report(cases: list[Case]) -> Iterator[str]:
 
 
 def _table(cases: list[Case]) -> Iterator[str]:
+    tuned = any(TUNED in case.seconds for case in cases)
     columns = ("kernel", "size", *(f"{name} / ms" for name in COMPILERS), "omp/nomp", "serial/nomp")
-    widths = (11, 6, 11, 11, 11, 8, 11)
+    widths: tuple[int, ...] = (11, 6, 11, 11, 11, 8, 11)
+    if tuned:
+        columns, widths = (*columns, f"{TUNED} / ms", f"omp/{TUNED}"), (*widths, 11, 9)
     yield _row(columns, widths)
     yield "|" + "|".join(f":{'-' * (w + 1)}" if n < 2 else f"{'-' * (w + 1)}:" for n, w in enumerate(widths)) + "|"
     for case in cases:
         times = [f"{1e3 * case.seconds[name]:.3f}" if name in case.seconds else "failed" for name in COMPILERS]
         faster = [f"{ratio:.2f}" if (ratio := case.ratio(other)) else "" for other in ("omp", "serial")]
-        yield _row((case.kernel, case.size, *times, *faster), widths)
+        if tuned and TUNED in case.seconds:
+            faster += [f"{1e3 * case.seconds[TUNED]:.3f}", f"{case.ratio('omp', TUNED) or 0:.2f}"]
+        yield _row((case.kernel, case.size, *times, *faster, *[""] * (len(widths) - len(faster) - 5)), widths)
     yield ""
     for other in ("omp", "serial"):
         right = [case for case in cases if not case.wrong]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nomp.lower import Lowered
     from nomp.marks import Marks
     from nomp.script import Version
-    from nomp.scripting import Context
+    from nomp.scripting import Asked, Context
 
     Arranged = tuple[TranslationUnit, tuple[Diagnostic, ...], tuple[Version, ...]]
 
@@ -86,7 +86,7 @@ def arranged(
 
     made = _scripted(region, arrange, device, variant, settings)
     if context and made.kernel == made.lowered.kernel:
-        return _default(region, device, jit, variant, context.lanes), made.warnings
+        return _default(region, device, jit, variant, context.asked), made.warnings
     if reduction.is_pure(region) and not codegen.is_parallel(made.kernel):
         return _default(region, device, jit, variant), made.warnings
     _refuse_races(region, made.kernel)
@@ -142,17 +142,18 @@ def _scripted(
 
 
 def _default(
-    region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, lanes: int | None = None
+    region: Region, device: DeviceInfo, jit: Mapping[str, Number], variant: Variant, asked: Asked | None = None
 ) -> DeviceSource:
     """Without a script: reductions in two stages, independent iterations shared out, anything else in order.
 
-    *lanes*: how many items of a GPU share a row that is summed up, where a script has said so.
+    *asked*: what a script says of that.
     """
+    lanes, shares = (asked.lanes, asked.shares) if asked else (None, None)
     cpu = device.type == "cpu"
     region = fixed(region, jit)
     parts = reduction.parts(region, _accumulators(device), cpu)
     if not (parts or variant.wraps):
-        parts = schedule.parts(region, _items(device), cpu, variant.apart, lanes)
+        parts = schedule.parts(region, (cpu and shares) or _items(device), cpu, variant.apart, lanes)
     return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)
 
 

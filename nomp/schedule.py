@@ -28,10 +28,10 @@ from nomp.frontend import private
 from nomp.interleave import Unique, can_enter
 from nomp.loops import INDEX, quotient, trip_count, trips
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
-from nomp.walks import mentioned_in, names, walk
+from nomp.walks import bodies, mentioned_in, names, walk
 
 LIGHT = 1024
-"""How many iterations an item has at least, where a body has no loop: so many are worth the start of an item."""
+"""How many iterations an item of a CPU has at least, those of inner loops included: so many are worth its start."""
 MOST_PIECES = 16
 """How many statements a loop that is cut may have: each pair of them is compared."""
 
@@ -170,7 +170,7 @@ def _on_cpu(region: Region, most: int, apart: bool, unique: Unique) -> Part:
     (loop,) = region.body
     assert isinstance(loop, For)
     read_only = {param.name for param in region.params if apart and not param.writes}
-    everyone, derived = _shares(loop, read_only, most, _proofs(region), unique)
+    everyone, derived = _shares(loop, read_only, most, _proofs(region), partial(_known, region), unique)
     return _made(region, gpu_schedule.Spread(everyone, derived, {everyone.iname: "g.0"}))
 
 
@@ -197,11 +197,12 @@ def _made(region: Region, spread: gpu_schedule.Spread) -> Part:
 
 
 def _shares(
-    loop: For, read_only: set[str], most: int, proofs: cpu_schedule.Proofs, unique: Unique
-) -> tuple[For, dict[str, Expr]]:
+    loop: For, read_only: set[str], most: int, proofs: cpu_schedule.Proofs, known: Callable[[For], bool],
+    unique: Unique,
+) -> tuple[For, dict[str, Expr]]:  # fmt: skip
     copied, loop = small_operands.transposed(loop, read_only, proofs, unique)
-    light = not any(isinstance(stmt, For | While) for stmt in walk(loop.body))
-    count = Binary("min", Const(most, INDEX), quotient(trip_count(loop), Const(LIGHT if light else 1, INDEX)), INDEX)
+    least = quotient(Const(LIGHT, INDEX), _work(loop.body, known) or Const(LIGHT, INDEX))
+    count = Binary("min", Const(most, INDEX), quotient(trip_count(loop), least), INDEX)
     grain = Const(cpu_schedule.together(loop, proofs).count, INDEX)
     fair = quotient(trip_count(loop), Binary("max", Const(1, INDEX), count, INDEX))
     size = Binary("max", Const(1, INDEX), Binary("*", quotient(fair, grain), grain, INDEX), INDEX)
@@ -210,6 +211,23 @@ def _shares(
         loop, items, size, unique, lambda item, share: (*copied, *cpu_schedule.arranged(share, proofs, unique))
     )
     return everyone, derived | {items.name: quotient(trip_count(loop), size)}
+
+
+def _work(body: tuple[Stmt, ...], known: Callable[[For], bool]) -> Expr | None:
+    """How many iterations *body* has, itself and those of loops in it, `LIGHT` for each of these at most; None if a
+    launch does not tell."""
+    total: Expr = Const(1, INDEX)
+    for stmt in body:
+        inner = [_work(part, known) for part in bodies(stmt)]
+        if isinstance(stmt, While) or (isinstance(stmt, For) and not known(stmt)) or None in inner:
+            return None
+        for work in inner:
+            assert work is not None
+            if isinstance(stmt, For):
+                trips = Binary("min", trip_count(stmt), Const(LIGHT, INDEX), INDEX)
+                work = Binary("*", trips, work, INDEX)
+            total = Binary("+", total, work, INDEX)
+    return total
 
 
 def _proofs(region: Region) -> cpu_schedule.Proofs:

@@ -9,6 +9,7 @@ script said of the choices that there are (`Context.space`), and whether it leav
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 Choice = int | float | str
@@ -16,6 +17,14 @@ Choice = int | float | str
 
 LANES = (1, 2, 4, 8, 16, 32)
 """How many items of a GPU can share a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a script says of nomp's own schedule (`Context.default`); None leaves it to nomp."""
+
+    lanes: int | None = None
+    shares: int | None = None
 
 
 class Misfit(Exception):
@@ -33,7 +42,7 @@ class Context(dict[str, Any]):
         self._choices = choices or {}
         self.space: dict[str, tuple[Choice, ...]] = {}
         self.left: Any = None
-        self.lanes: int | None = None
+        self.asked = Asked()
 
     def param(self, name: str, values: Sequence[Choice]) -> Any:
         """One of *values*, of which the first is good for most devices: the tuner's choice, else the first.
@@ -49,13 +58,15 @@ class Context(dict[str, Any]):
         chosen = self._choices.get(name)
         return chosen if chosen in found else found[0]
 
-    def default(self, knl: Any, lanes: int | None = None) -> Any:
+    def default(self, knl: Any, lanes: int | None = None, shares: int | None = None) -> Any:
         """*knl*, which the script leaves as it is: the schedule that kernels without a script have is the right one.
 
-        *lanes*: how many items of a GPU share a row that is summed up, one of `LANES`; without it nomp decides.
-        Raises ValueError for other numbers.
+        *lanes*: how many items of a GPU share a row that is summed up, one of `LANES`; *shares*: among how many items
+        of a CPU a loop is divided at most.  Without these nomp decides.  Raises ValueError for other numbers.
         """
         if lanes is not None and lanes not in LANES:
             raise ValueError(f"{lanes} items cannot share a row: {', '.join(map(str, LANES))} can")
-        self.left, self.lanes = knl, lanes
+        if shares is not None and shares < 1:
+            raise ValueError(f"a loop cannot be divided among {shares} items")
+        self.left, self.asked = knl, Asked(lanes, shares)
         return knl

@@ -4,7 +4,7 @@
 static void gesummv(int n, double alpha, double beta, double A[restrict n][n], double B[restrict n][n],
                     double x[restrict n], double y[restrict n]) {
 #pragma omp parallel for
-#pragma nomp for
+#pragma nomp for annotate("sums", "i j")
   for (int i = 0; i < n; i++) {
     double a = 0, b = 0;
     for (int j = 0; j < n; j++) {

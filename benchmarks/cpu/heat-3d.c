@@ -4,7 +4,7 @@
 static void heat(int n, int steps, double A[restrict n][n][n], double B[restrict n][n][n]) {
   for (int t = 0; t < steps; t++) {
 #pragma omp parallel for
-#pragma nomp for
+#pragma nomp for annotate("stencil", "k j i")
     for (int i = 1; i < n - 1; i++)
       for (int j = 1; j < n - 1; j++)
         for (int k = 1; k < n - 1; k++)
@@ -12,7 +12,7 @@ static void heat(int n, int steps, double A[restrict n][n][n], double B[restrict
                        0.125 * (A[i][j + 1][k] - 2 * A[i][j][k] + A[i][j - 1][k]) +
                        0.125 * (A[i][j][k + 1] - 2 * A[i][j][k] + A[i][j][k - 1]);
 #pragma omp parallel for
-#pragma nomp for
+#pragma nomp for annotate("stencil", "k j i")
     for (int i = 1; i < n - 1; i++)
       for (int j = 1; j < n - 1; j++)
         for (int k = 1; k < n - 1; k++)

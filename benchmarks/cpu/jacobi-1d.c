@@ -4,11 +4,11 @@
 static void jacobi(int n, int steps, double a[restrict n], double b[restrict n]) {
   for (int t = 0; t < steps; t++) {
 #pragma omp parallel for
-#pragma nomp for
+#pragma nomp for annotate("stencil", "i")
     for (int i = 1; i < n - 1; i++)
       b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;
 #pragma omp parallel for
-#pragma nomp for
+#pragma nomp for annotate("stencil", "i")
     for (int i = 1; i < n - 1; i++)
       a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3;
   }

@@ -6,7 +6,7 @@ enum { N = 8 };
 static void spectral(int elements, double w[restrict elements][N][N][N], double u[restrict elements][N][N][N],
                      double g[restrict elements][6][N][N][N], double d[restrict N][N]) {
 #pragma omp parallel for
-#pragma nomp for
+#pragma nomp for annotate("loop", "element") annotate("dof", "i j k")
   for (int e = 0; e < elements; e++) {
     double ur[N][N][N], us[N][N][N], ut[N][N][N];
     for (int k = 0; k < N; k++)

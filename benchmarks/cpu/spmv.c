@@ -4,7 +4,7 @@
 static void spmv(int n, const int start[restrict n + 1], const int *restrict column, const double *restrict value,
                  const double x[restrict n], double y[restrict n]) {
 #pragma omp parallel for
-#pragma nomp for
+#pragma nomp for annotate("loop", "row") annotate("entries", "16")
   for (int i = 0; i < n; i++) {
     double sum = 0;
     for (int k = start[i]; k < start[i + 1]; k++)

@@ -4,7 +4,8 @@ In: a region with the values of its scalars, and a device.  Out: the choices tha
 size, and all that were tried.  Files are written anew after each trial, so that a search can go on where it ended.
 Used by `runtime.tuning`.
 
-A size class has launches whose loops have the same number of trips, up to a factor of two: ``e:4096 k:8``.
+A size class has launches whose loops have the same number of trips, up to a factor of two: ``e:4096 k:8``; and whose
+other jit values are alike.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from nomp.loops import trip_count
 from nomp.region import For, Region
 from nomp.region_json import VERSION
 from nomp.source_json import located
-from nomp.walks import walk
+from nomp.walks import variables, walk
 
 FORMAT = 1
 """Of the files: those of another one are left alone."""
@@ -79,11 +80,17 @@ def described(device: DeviceInfo) -> str:
 
 
 def size_class(region: Region, scalars: Mapping[str, Number]) -> str:
-    """The loops of *region*, and for each that *scalars* tell, the power of two that its trips reach."""
-    found = []
+    """The loops of *region*, and for each that *scalars* tell, the power of two that its trips reach.
+
+    Then the same for the jit values that no such number of trips follows from: the length of rows, perhaps.
+    """
+    found, told = [], set[str]()
     for stmt in walk(region.body):
         if isinstance(stmt, For) and is_launch_expr(count := trip_count(stmt), region.scalars):
             found.append(f"{stmt.iname}:{_power(int(evaluate(count, scalars)))}")
+            told |= variables(count)
+    values = {name: scalars[name] for name in region.clauses.jit if name not in told}
+    found += [f"{name}:{_power(value) if isinstance(value, int) else value}" for name, value in values.items()]
     return " ".join(found)
 
 

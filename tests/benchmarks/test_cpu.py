@@ -27,6 +27,18 @@ def test_the_three_programs_of_a_kernel_agree(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.slow
+def test_a_kernel_with_a_domain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cpu.main([*options(tmp_path, "spmv", "dot"), "--domains"]) == 0
+    said = capsys.readouterr()
+    assert "'_nomp_kernel_l7' (i:4096): 4 tried; best" in said.err
+    cases = json.loads((tmp_path / "figures.json").read_text())["cases"]
+    seconds = {case["kernel"]: set(case["seconds"]) for case in cases}
+    assert seconds == {"spmv": {"serial", "omp", "nomp", "tuned"}, "dot": {"serial", "omp", "nomp"}}
+    rows = [line.count("|") for line in said.out.splitlines() if line.startswith("| ")]
+    assert len(rows) == 3 and len(set(rows)) == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -46,6 +46,12 @@ def test_sizes(tmp_path: Path) -> None:
     assert size_class(region, {"n": 128, "m": 0}) == "i:128 j:0"
 
 
+def test_values_that_no_loop_tells(tmp_path: Path) -> None:
+    text = (LOOP % "j").replace("int m,", "int m, int mean, double f,").replace("jit(m)", "jit(m, mean, f)")
+    region = reading.region(tmp_path, text)
+    assert size_class(region, {"n": 100, "m": 8, "mean": 27, "f": 0.5}) == "i:64 j:8 mean:16 f:0.5"
+
+
 def test_devices() -> None:
     assert described(gpu("cuda", "sm_90", 32)) == "cuda: a GPU, driver 1.0"
 

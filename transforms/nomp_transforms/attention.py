@@ -60,7 +60,7 @@ def queries(knl: Any, context: Context, query: str, feature: str) -> Any:
     group = kernel.outermost(knl, context)
     (item,), (number,) = kernel.loops(knl, query), kernel.loops(knl, feature)
     if kernel.is_cpu(context):
-        return context.default(knl)
+        return kernel.by_default(knl, context)
     items = kernel.known_trips(knl, context, item)
     if items > context["device::max_threads_per_block"]:
         raise Misfit(f"{items} queries are more than a group has items")

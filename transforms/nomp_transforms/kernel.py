@@ -28,6 +28,16 @@ def is_cpu(context: Context) -> bool:
     return bool(context["device::type"] == "cpu")
 
 
+def by_default(knl: Any, context: Context, lanes: Iterable[int] = ()) -> Any:
+    """*knl* with nomp's own schedule, of which the tuner may say among how many items of a CPU it divides a loop, or
+    how many *lanes*, one of these numbers, a row has on a GPU."""
+    if not is_cpu(context):
+        return context.default(knl, lanes=context.param("lanes", tuple(lanes)) if lanes else None)
+    units = int(context["device::compute_units"])
+    usual = 16 * max(4, units)  # as nomp does
+    return context.default(knl, shares=context.param("shares", tuple({usual: 0, 8 * units: 0, 2 * units: 0, units: 0})))
+
+
 def loops(knl: Any, names: str | Iterable[str]) -> list[str]:
     """The inames that *names* (blanks between them) stand for.  `Misfit` for one that the kernel does not have."""
     wanted = names.split() if isinstance(names, str) else list(names)

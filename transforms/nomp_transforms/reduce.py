@@ -39,7 +39,7 @@ def rows(knl: Any, context: Context, row: str, over: str) -> Any:
     kernel.loops(knl, [row, over])
     if not any(_by_both(knl, name, row, over) for name in kernel.read_only(knl)):
         raise Misfit(f"no array is read by '{row}' and '{over}', with neighbours along '{over}'")
-    return context.default(knl, lanes=context.param("lanes", (32, 16, 8, 4, 1)))
+    return kernel.by_default(knl, context, lanes=(32, 16, 8, 4, 1))
 
 
 def _by_both(knl: Any, array: str, row: str, over: str) -> bool:

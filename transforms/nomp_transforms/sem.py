@@ -75,7 +75,7 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
     if len(plane) < 2:
         raise Misfit(f"an element has two directions or three, and not only '{dof}'")
     if kernel.is_cpu(context):
-        return context.default(knl)
+        return kernel.by_default(knl, context)
     if sizes[plane[0]] * sizes[plane[1]] > context["device::max_threads_per_block"]:
         raise Misfit(f"a plane of {sizes[plane[0]]} by {sizes[plane[1]]} nodes is more than a group has items")
     return _in_groups(knl, context, element, names, _together(context, sizes[plane[0]] * sizes[plane[1]]))

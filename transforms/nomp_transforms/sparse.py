@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomp.scripting import LANES, Context, Misfit
+from nomp_transforms import kernel
 
 WORDS = {"loop": "what the loop goes over: row, entry", "entries": "how many entries a row has on average"}
 USUAL = 16
@@ -22,20 +23,22 @@ def annotate(knl: Any, annotations: Mapping[str, str], context: Context) -> Any:
     about = dict(context["region::annotations"])
     match annotations:
         case {"loop": "row"} | {"entries": _} if about.get("loop") == "row":
-            return context.default(knl, lanes=_lanes(context, about.get("entries", f"{USUAL}")))
+            return kernel.by_default(knl, context, _lanes(context, about.get("entries", f"{USUAL}")))
         case {"loop": "entry"}:
-            return context.default(knl)
+            return kernel.by_default(knl, context)
         case {"entries": _}:
             raise Misfit('annotate("entries", ...) is for annotate("loop", "row")')
         case _:
             raise Misfit(f"'{annotations['loop']}' is no loop of sparse matrices: {WORDS['loop']}")
 
 
-def _lanes(context: Context, entries: str) -> int:
-    """How many items of a GPU share a row of so many *entries*: each has one to three of them at least."""
+def _lanes(context: Context, entries: str) -> list[int]:
+    """How many items of a GPU may share a row of so many *entries*; first, so many that each has one or two of them."""
     jit = context["region::jit"]
+    if entries in context["region::open"]:
+        entries = f"{USUAL}"
     if not entries.isdecimal() and entries not in jit:
         raise Misfit(f'"{entries}" is neither a number nor a variable that jit() names')
     mean = int(jit.get(entries, entries))
     usual = max((lanes for lanes in LANES if 3 * lanes <= 2 * mean), default=1)
-    return int(context.param("lanes", (usual, *(lanes for lanes in LANES if lanes != usual))))
+    return [usual, *(lanes for lanes in LANES if lanes != usual)]

@@ -44,7 +44,7 @@ def column(knl: Any, context: Context, loops: str) -> Any:
     """
     names = kernel.one_to_three(knl, loops, "a stencil")
     if kernel.is_cpu(context):
-        return context.default(knl)
+        return kernel.by_default(knl, context)
     inner = set.intersection(*(kernel.inside(knl, name) for name in names)) - {*names}
     knl = kernel.unrolled(knl, context, inner)
     *plane, slow = names

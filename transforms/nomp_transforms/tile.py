@@ -51,7 +51,7 @@ def tile(knl: Any, context: Context, loops: str, over: str) -> Any:
         )
     _refuse_sums_in_memory(knl, summed)
     if kernel.is_cpu(context):
-        return context.default(knl)
+        return kernel.by_default(knl, context)
     *each, depth = map(int, context.param("tile", ("4 4 16", "8 4 16", "4 8 16", "8 8 8", "2 2 16")).split())
     edges = kernel.edges(context)
     for axis, (name, count) in enumerate(zip(names, each, strict=True)):
