@@ -33,7 +33,7 @@ _API |= {"jit": "nomp.runtime.jit", "kernel": "nomp.runtime.c_kernel", "profile"
 _API |= {"tune": "nomp.runtime.tuned"}
 _API |= dict.fromkeys(("array", "asarray", "from_dlpack", "mapped", "zeros"), "nomp.runtime.interop")
 _API |= dict.fromkeys(("DeviceArray", "empty"), "nomp.runtime.device_array")
-_API |= {"NompError": "nomp.diagnostics"}
+_API |= {"NompError": "nomp.diagnostics", "load_ipython_extension": "nomp.notebook"}
 
 __all__ = [
     "DeviceArray", "NompError", "array", "asarray", "devices", "empty", "finalize", "from_dlpack", "init", "jit",

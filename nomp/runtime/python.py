@@ -65,9 +65,9 @@ class Registry:
 
     def __init__(self) -> None:
         self.loops: dict[str, AnnotatedLoop] = {}
+        self.files: set[str] = set()  # those of which all loops are here
 
     unset = UNSET
-    whole = False  # whether all of the module's loops are here
 
     def __getitem__(self, key: str) -> AnnotatedLoop:
         return self.loops[key]
