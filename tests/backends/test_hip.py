@@ -43,6 +43,12 @@ def test_host_path_on_the_test_double(double: Path) -> None:
 
 
 @pytest.mark.slow
+def test_memory_of_others_on_the_test_double(double: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOMP_BACKEND", "hip")
+    all_pass(double, "tests/backends/memory_of_others.py")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_programs_print_the_same_on_the_test_double(double: Path, name: str, tmp_path: Path) -> None:
     source, plain, ours = PROGRAMS / f"{name}.c", tmp_path / "plain", tmp_path / "ours"
