@@ -13,6 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakValueDictionary
 
 from nomp.backend import Device
 from nomp.diagnostics import NompError, Span, error
@@ -97,9 +98,10 @@ def collect(map: AddressMap) -> None:
         if entry:
             map.drop(entry)
     if retired:
+        done = [retired.popleft() for _ in range(len(retired))]
         map.device.sync()
-        while retired:
-            retired.popleft()()
+        for give_back in done:
+            give_back()
 
 
 class Borrowed:
@@ -112,23 +114,27 @@ class Borrowed:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], None] = OrderedDict()
         self._starts: dict[tuple[int, int], int] = {}
+        self._used: WeakValueDictionary[tuple[int, int], DeviceMemory] = WeakValueDictionary()
 
     def clear(self) -> None:
         """Forget all of it: the map is gone."""
         self._kept.clear()
         self._starts.clear()
+        self._used.clear()
 
-    def start(self, device: Device, buffer: int, nbytes: int) -> int:
-        """The first of the addresses that stand for others' *buffer* of OpenCL's, with *nbytes*."""
+    def whole(self, map: AddressMap, buffer: int, nbytes: int, queue: int, owner: Any) -> DeviceMemory:
+        """Others' *buffer* without an address, of *nbytes*: while anyone has it, the same addresses stand for it."""
         key = buffer, nbytes
         if key not in self._starts:
-            self._starts[key] = addresses(device, buffer, nbytes)
-        return self._starts[key]
+            self._starts[key] = addresses(map.device, buffer, nbytes)
+        start = self._starts[key]
+        made = self._used[key] = DeviceMemory(map, start, start + nbytes, buffer, queue, owner)
+        return made
 
     def provide(self, map: AddressMap, arrays: Iterable[HostArray], span: Span) -> set[int]:
         """Have *map* know those of *arrays* that are on the device without a host's; the queues that may use them.
 
-        Raises N634 for an array whose memory is gone.
+        Raises N634 for an array whose memory is gone, N630 for one that the program has mapped.
         """
         collect(map)
         found = [array for array in arrays if array.memory is not None]
@@ -137,17 +143,25 @@ class Borrowed:
                 raise gone(array.name, span)
             if array.memory.buffer is None and array.high > array.low:
                 array.memory.place(array.low, array.high, array.name, span)
-        theirs = [array.memory for array in found if array.memory.buffer is not None]
+        theirs = [array.memory for array in found if array.memory.buffer is not None and array.high > array.low]
         buffers = {memory.start: memory.buffer for memory in theirs}
         needed = stretches((memory.start, memory.end) for memory in theirs)
         for stretch in needed:
+            if any(not entry.borrowed for entry in map.overlapping(*stretch)):
+                message = "memory that another library has on the device is mapped as well"
+                raise error("N630", message, span, help="free it first: nomp.update(free=...)")
             if map.containing(*stretch) is None:
                 map.adopt(*stretch, buffers[stretch[0]], borrowed=True)
             self._kept[stretch] = None
             self._kept.move_to_end(stretch)
         while len(self._kept) > max(MOST, len(needed)):
-            stretch, _ = self._kept.popitem(last=False)
-            entry = map.containing(*stretch)
-            if entry and entry.borrowed:
-                map.drop(entry)
+            self._forget(map, next(iter(self._kept)))
         return {memory.queue for memory in theirs} - {0}
+
+    def _forget(self, map: AddressMap, stretch: tuple[int, int]) -> None:
+        del self._kept[stretch]
+        entry = map.containing(*stretch)
+        if entry and (entry.start, entry.end) == stretch:  # else it is a larger one, made later
+            map.drop(entry)
+        for key in [key for key, start in self._starts.items() if start == stretch[0] and key not in self._used]:
+            del self._starts[key]

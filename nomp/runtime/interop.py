@@ -115,9 +115,12 @@ def mapped(found: np.ndarray[Any, Any]) -> DeviceArray:
 def _of_cuda_interface(found: Any, interface: dict[str, Any], span: Span | None) -> DeviceArray:
     if interface.get("mask") is not None:
         raise error("N234", "an array with a mask cannot be used", span, help="apply the mask before")
-    address, read_only = interface["data"]
-    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
-    form = like(shape, dtype, interface.get("strides"), not read_only)
+    try:
+        address, read_only = interface["data"]
+        form = like(interface["shape"], interface["typestr"], interface.get("strides"), not read_only)
+    except (KeyError, TypeError, ValueError) as reason:
+        what = f"the __cuda_array_interface__ of {_articled(type(found).__name__)} is wrong: {reason!r}"
+        raise error("N234", what, span, help="see Numba's documentation of the interface") from reason
     device = _device(("cuda", "hip"), "a GPU", span)
     queue = interface.get("stream") or 0
     # The device's own queue waits for the default stream, 1, and the default stream for it.
@@ -177,15 +180,15 @@ def _of_buffer(found: Any) -> Any:
 
 
 def _of_memory(
-    device: Device, memory: int, form: np.ndarray[Any, Any], queue: int, owner: Any, span: Span | None, offset: int = 0
+    device: Device, handle: int, form: np.ndarray[Any, Any], queue: int, owner: Any, span: Span | None, offset: int = 0
 ) -> DeviceArray:
-    """The array *form* whose element 0 is *offset* bytes behind what the driver calls *memory*."""
+    """The array *form* whose element 0 is *offset* bytes behind what the driver calls *handle*."""
     with session.lock:
         map = session.opened().memory
         if not form.size:
             return DeviceArray(DeviceMemory(map, 0, 0, 0), 0, form)
         try:
-            there = device.foreign(memory)
+            there = device.foreign(handle)
         except BackendError as reason:
             raise _elsewhere(str(reason), span) from reason
         if not there.writeable:
@@ -195,13 +198,13 @@ def _of_memory(
             start = own.start - own.offset(own.start) + there.buffer - own.buffer
             return DeviceArray(DeviceMemory(map, own.start, own.end, owner=owner), start + offset, form)
         if there.nbytes:
-            start = low = session.borrowed.start(device, there.buffer, there.nbytes)
-            buffer, high = there.buffer, low + there.nbytes
+            used = session.borrowed.whole(map, there.buffer, there.nbytes, queue, owner)
+            start = used.start
         else:
             start = there.buffer
             low, high = arrays.stretch(form, start + offset)
-            buffer = low
-        return DeviceArray(DeviceMemory(map, low, high, buffer, queue, owner), start + offset, form)
+            used = DeviceMemory(map, low, high, low, queue, owner)
+        return DeviceArray(used, start + offset, form)
 
 
 def _device(dialects: Sequence[str], what: str, span: Span | None) -> Device:
