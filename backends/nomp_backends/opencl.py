@@ -18,17 +18,16 @@ from typing import Any
 from nomp.backend import (
     TYPE_CODES,
     BackendError,
-    Bound,
     Compiler,
     DeviceInfo,
     Foreign,
     Handles,
     Stored,
-    address_of,
     require_device,
 )
 from nomp_backends import opencl_devices, opencl_pages, opencl_sharing
 from nomp_backends import opencl_driver as cl
+from nomp_backends.opencl_native import OpenCLNative
 from nomp_backends.opencl_timing import OpenCLTiming, moment
 
 POCL = "Portable Computing Language"
@@ -96,51 +95,6 @@ class OpenCLKernel:
     def __del__(self) -> None:
         if hasattr(self, "_release"):
             self._release(self.handle)
-
-
-class OpenCLNative:
-    """See `nomp.backend.Native`."""
-
-    context = 0
-    _names: Mapping[str, str] = {
-        "launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
-        "read": "clEnqueueReadBuffer", "wait": "clFinish",
-    }  # fmt: skip
-    _timing: Mapping[str, str] = {
-        "await": "clWaitForEvents", "moment": "clGetEventProfilingInfo", "release": "clReleaseEvent"
-    }
-
-    def __init__(self, device: OpenCLDevice) -> None:
-        self._device = device
-
-    @property
-    def queue(self) -> int:
-        """See `nomp.backend.Native`."""
-        return self._device.queue
-
-    @property
-    def zero(self) -> int:
-        """See `nomp.backend.Native`."""
-        return self._device.zero_time
-
-    @property
-    def functions(self) -> dict[str, int]:
-        """See `nomp.backend.Native`."""
-        names = {**self._names, **(self._timing if self.zero else {})}
-        return {does: address_of(cl.library(), name) for does, name in names.items()}
-
-    def handle(self, buffer: int) -> int:
-        """See `nomp.backend.Native.handle`."""
-        return buffer
-
-    def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
-        """See `nomp.backend.Native.bound`."""
-        made = kernel.copy(arguments)
-        return Bound(made.handle, (made, arguments))
-
-    def stage(self, nbytes: int) -> tuple[int, Any]:
-        """See `nomp.backend.Native.stage`."""
-        return 0, None
 
 
 class OpenCLDevice:

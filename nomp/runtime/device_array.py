@@ -123,16 +123,18 @@ class DeviceArray:
         return f"<nomp array on the device: {self.dtype}, shape {self.shape}>"
 
     def __getitem__(self, key: Any) -> Any:
+        part = self._part(key)
+        return part.get()[()] if part.ndim == 0 else part
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._part(key).set(value)
+
+    def _part(self, key: Any) -> DeviceArray:
         keys = key if isinstance(key, tuple) else (key,)
         for each in keys:
             if isinstance(each, bool | np.bool_) or not isinstance(each, int | np.integer | slice | type(...)):
                 raise TypeError("subscripts of an array on the device are integers, slices and ...")
-        part = self._view(self._like[(*keys, ...) if ... not in keys else keys])
-        return part.get()[()] if part.ndim == 0 else part
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        keys = key if isinstance(key, tuple) else (key,)
-        self[(*keys, ...) if ... not in keys else keys].set(value)
+        return self._view(self._like[(*keys, ...) if ... not in keys else keys])
 
     def _view(self, like: np.ndarray[Any, Any]) -> DeviceArray:
         moved = like.__array_interface__["data"][0] - self._like.__array_interface__["data"][0]

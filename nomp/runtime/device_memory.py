@@ -43,8 +43,8 @@ retired: deque[Callable[[], object]] = deque()
 class DeviceMemory:
     """Addresses [*start*, *end*) of *map* that stand for memory of the device.
 
-    *buffer* is that of others' memory, which *owner* keeps alive and *queue* may be using (0: no queue of its own);
-    what is ours, or the copy of an array, is looked up in the map.
+    *buffer* is that of others' memory, which *owner* keeps alive; what is ours, or the copy of an array, is looked up
+    in the map.  *queue* is others' that may be using the memory (0: none but the default one).
     """
 
     map: AddressMap
@@ -156,7 +156,7 @@ class Borrowed:
             self._kept.move_to_end(stretch)
         while len(self._kept) > max(MOST, len(needed)):
             self._forget(map, next(iter(self._kept)))
-        return {memory.queue for memory in theirs} - {0}
+        return {array.memory.queue for array in found} - {0}
 
     def _forget(self, map: AddressMap, stretch: tuple[int, int]) -> None:
         del self._kept[stretch]

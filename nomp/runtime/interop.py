@@ -24,6 +24,7 @@ from nomp.frontend.python_context import Unset
 from nomp.runtime import api, arrays, dlpack, session
 from nomp.runtime.device_array import DeviceArray, empty, like
 from nomp.runtime.device_memory import DeviceMemory
+from nomp.runtime.failure import driver_errors
 
 PLAIN = frozenset(
     (bool, int, float, np.ndarray, np.memmap, DeviceArray, FunctionType, type(len), ModuleType, type, np.ufunc, Unset)
@@ -87,7 +88,7 @@ def zeros(shape: Any, dtype: Any = np.float64) -> DeviceArray:
     """A new array on the device whose elements are zero.  Errors: those of `empty`."""
     made = empty(shape, dtype)
     if made.size:
-        with session.lock:
+        with session.lock, driver_errors(f"filling an array of {made.nbytes} bytes"):
             session.opened().device.zero(made.buffer, made.offset, made.nbytes)
     return made
 
@@ -196,7 +197,7 @@ def _of_memory(
         offset += there.offset
         if own := map.holding(there.buffer):  # the array is one of ours, or in the copy of a mapped one
             start = own.start - own.offset(own.start) + there.buffer - own.buffer
-            return DeviceArray(DeviceMemory(map, own.start, own.end, owner=owner), start + offset, form)
+            return DeviceArray(DeviceMemory(map, own.start, own.end, None, queue, owner), start + offset, form)
         if there.nbytes:
             used = session.borrowed.whole(map, there.buffer, there.nbytes, queue, owner)
             start = used.start

@@ -139,7 +139,7 @@ class AddressMap:
     def clear(self) -> None:
         """Free all entries."""
         for entry in self._entries[:]:
-            self._remove(entry)
+            self.drop(entry)
 
     def adopt(self, start: int, end: int, buffer: Any, borrowed: bool) -> Entry:
         """Have addresses [*start*, *end*), at which the host has nothing, stand for *buffer*.
@@ -153,10 +153,6 @@ class AddressMap:
         made = Entry(start, end, buffer, adopted=True, borrowed=borrowed)
         self._insert(made)
         return made
-
-    def drop(self, entry: Entry) -> None:
-        """Remove *entry*, and free its buffer unless it is borrowed."""
-        self._remove(entry)
 
     def holding(self, buffer: int) -> Entry | None:
         """The entry whose buffer *buffer* is, or is an address in, if that is not borrowed."""
@@ -178,7 +174,7 @@ class AddressMap:
         for old in group:
             new = Entry(old.start, old.end, buffer, old.bases, origin)
             self._device.copy(buffer, new.offset(old.start), old.buffer, old.offset(old.start), old.end - old.start)
-            self._remove(old)
+            self.drop(old)
             self._insert(new)
 
     def _carry_out(self, address: int, low: int, high: int, unit: int, op: int) -> None:
@@ -191,7 +187,7 @@ class AddressMap:
             if op & FROM:
                 self._device.copy_from(entry.buffer, entry.offset(first), first, last - first)
             if op & FREE:
-                self._remove(entry)
+                self.drop(entry)
 
     def overlapping(self, low: int, high: int) -> list[Entry]:
         """The entries that share a byte with [*low*, *high*), by address."""
@@ -239,7 +235,7 @@ class AddressMap:
             place, size = part.offset(part.start), part.end - part.start
             self._device.copy(merged.buffer, part.start - merged.start, part.buffer, place, size)
             merged.bases |= part.bases
-            self._remove(part)
+            self.drop(part)
         self._insert(merged)
         return merged
 
@@ -266,7 +262,8 @@ class AddressMap:
             insort(self._bases, base)
         self._by_base[base] = entry
 
-    def _remove(self, entry: Entry) -> None:
+    def drop(self, entry: Entry) -> None:
+        """Remove *entry*, and free its buffer unless that is borrowed."""
         self._change()
         position = bisect_left(self._starts, entry.start)
         del self._starts[position], self._entries[position]

@@ -48,7 +48,8 @@ def test_arrays_of_ours(add: Add) -> None:
     for _ in range(4):  # repeated launches, too
         add(a, b)
     np.testing.assert_array_equal(a.get(), np.arange(10.0) + 8)
-    assert a[3] == 11 and a[-1] == 17 and len(a) == 10 and a.nbytes == 80
+    a[3] = a[3] + 1
+    assert a[3] == 12 and a[-1] == 17 and len(a) == 10 and a.nbytes == 80
     assert np.asarray(a, np.float32).dtype == np.float32 and [float(x) for x in a][:2] == [8, 9]
     with pytest.raises(ValueError, match="copy"):
         np.array(a, copy=False)
@@ -204,6 +205,10 @@ def test_arrays_of_pyopencl(add: Add) -> None:
     ours = pyopencl.array.Array(queue, (10,), np.float64, data=pyopencl.Buffer.from_int_ptr(b.buffer))
     ours += 1
     assert nomp.asarray(ours).address == b.address and b.get().tolist() == [2] * 10
+    ours += 1  # our memory, used by their queue
+    add(ours, nomp.zeros(10))
+    assert nomp.asarray(ours).memory.queue == queue.int_ptr
+    assert b.get().tolist() == [3] * 10
 
 
 def test_many_arrays_of_others_come_and_go(add: Add) -> None:
@@ -256,6 +261,17 @@ def test_refusals_are_located(add: Add, golden: Callable[[str, str], None], tmp_
 
 def nomp_devices() -> list[Any]:
     return pyopencl.Context.from_int_ptr(nomp.empty(1).handles.context).devices  # type: ignore[no-any-return]
+
+
+def test_verify_leaves_out_what_is_not_on_the_host(
+    add: Add, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NOMP_VERIFY", "1")
+    a = nomp.array(np.ones(3))
+    for _ in range(2):
+        add(a, np.ones(3))
+    assert a.get().tolist() == [3, 3, 3]
+    assert capsys.readouterr().err.count("nothing on the host to compare with [N619]") == 1
 
 
 def test_it_is_no_array_of_the_device() -> None:
