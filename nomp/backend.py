@@ -124,6 +124,29 @@ class Bound:
     slots: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Handles:
+    """What a device's driver calls it: its *number* on its platform, the *context* (0 for HIP), and the *queue* (for
+    CUDA a stream; 0, the null stream, for HIP) that operations go to."""
+
+    number: int
+    context: int
+    queue: int
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Memory of the device that others have allocated: from byte *offset* of *buffer* on, which has *nbytes* in all.
+
+    *buffer* is what `Device.alloc` would have returned.  Where that is an address, *nbytes* is 0: it is not known.
+    """
+
+    buffer: int
+    offset: int = 0
+    nbytes: int = 0
+    writeable: bool = True
+
+
 def require_device(platform: int, device: int, counts: Sequence[int]) -> None:
     """Raises `NoSuchDevice`, unless there is this *platform*, with this *device*; *counts* has the devices of each."""
     if not 0 <= platform < len(counts):
@@ -216,6 +239,19 @@ class Device(Protocol):
 
     def native(self) -> Native | None:
         """The driver's functions, if they are known: each time the same object, until the device is closed."""
+
+    def handles(self) -> Handles:
+        """What the driver calls this device, for other users of the driver."""
+
+    def foreign(self, memory: int) -> Foreign:
+        """*memory* that others have allocated: the driver's handle, or an address.  `BackendError` if this device does
+        not have it."""
+
+    def wait_for(self, queue: int) -> None:
+        """What is enqueued from now on happens after what is in *queue*, another one of the same driver, now."""
+
+    def hold_up(self, queue: int) -> None:
+        """What *queue*, another one of the same driver, gets from now on happens after what is enqueued here now."""
 
     def close(self) -> None:
         """Release the device; buffers and kernels become invalid.  May be called twice."""

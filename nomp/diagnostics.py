@@ -125,6 +125,10 @@ class NompError(Exception):
     def __str__(self) -> str:
         return "\n".join(d.render() for d in self.diagnostics)
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show: the message, which points at the cell, instead of nomp's own frames."""
+        return str(self).splitlines()
+
 
 def error(code: str, message: str, span: Span | None = None, **more: Any) -> NompError:
     """A `NompError` of one diagnostic, to be raised."""

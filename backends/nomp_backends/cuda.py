@@ -23,11 +23,14 @@ from nomp.backend import (
     Bound,
     Compiler,
     DeviceInfo,
+    Foreign,
+    Handles,
     Stored,
     address_of,
     memory_at,
     require_device,
 )
+from nomp_backends import cuda_devices, cuda_sharing
 from nomp_backends.cuda_events import CudaTiming, Events
 
 _LARGE = 1 << 20
@@ -155,8 +158,9 @@ def _check(status: int, what: str) -> None:
 class CudaDevice:
     """One GPU: its primary context, and a stream."""
 
-    def __init__(self, device: Any, info: DeviceInfo) -> None:
+    def __init__(self, device: Any, info: DeviceInfo, number: int) -> None:
         self.info = info
+        self._number = number
         with _errors(f"opening {info.name}"):
             self._context: Any = device.retain_primary_context()
         self._native: CudaNative | None = None
@@ -253,6 +257,25 @@ class CudaDevice:
         with self.current("waiting for the device"):
             self.stream.synchronize()
 
+    def handles(self) -> Handles:
+        """See `nomp.backend.Device.handles`."""
+        return Handles(self._number, self._context.handle, self.stream.handle)
+
+    def foreign(self, memory: int) -> Foreign:
+        """See `nomp.backend.Device.foreign`."""
+        with self.current("looking at memory"):
+            return cuda_sharing.found(memory, self._number)
+
+    def wait_for(self, queue: int) -> None:
+        """See `nomp.backend.Device.wait_for`."""
+        with self.current("waiting for another stream"):
+            cuda_sharing.order(queue, self.stream.handle)
+
+    def hold_up(self, queue: int) -> None:
+        """See `nomp.backend.Device.hold_up`."""
+        with self.current("holding up another stream"):
+            cuda_sharing.order(self.stream.handle, queue)
+
     def start_timing(self) -> None:
         """See `nomp.backend.Device.start_timing`."""
         with self.current("timing operations"):
@@ -325,14 +348,6 @@ def _unstage(address: int, place: int, size: int, stage: Any, done: Any) -> None
     ctypes.memmove(address + place, stage.ctypes.data, size)
 
 
-_FASTEST = {
-    "sm_70": (80, 96), "sm_75": (72, 64), "sm_80": (108, 163), "sm_86": (84, 99), "sm_89": (142, 99),
-    "sm_90": (132, 227), "sm_100": (148, 227),
-}  # fmt: skip
-"""The multiprocessors, and KB of a group's memory, of the fastest GPU of an architecture, for who compiles where there
-is none.  Source: CUDA C++ Programming Guide, compute capabilities."""
-
-
 class CudaBackend:
     """The GPUs that the driver shows, on one platform."""
 
@@ -342,7 +357,7 @@ class CudaBackend:
         """See `nomp.backend.Backend.devices`."""
         driver = _pycuda()
         with _errors("listing the devices"):
-            return [[_info(driver.Device(number)) for number in range(driver.Device.count())]]
+            return [[cuda_devices.info(driver, driver.Device(number)) for number in range(driver.Device.count())]]
 
     def open(self, platform: int, device: int) -> CudaDevice:
         """See `nomp.backend.Backend.open`."""
@@ -351,41 +366,12 @@ class CudaBackend:
         driver = _pycuda()
         require_device(platform, device, [driver.Device.count()])
         found = driver.Device(device)
-        info = _info(found)
+        info = cuda_devices.info(driver, found)
         nvrtc.require()
-        return CudaDevice(found, info)
+        return CudaDevice(found, info, device)
 
     def compiler(self, arch: str) -> Compiler:
         """See `nomp.backend.Backend.compiler`."""
         from nomp_backends import nvrtc
 
-        if arch not in _FASTEST:
-            raise BackendError(f"unknown architecture '{arch}'; known are {', '.join(_FASTEST)}")
-        units, group_kilobytes = _FASTEST[arch]
-        words = "cuda", "cuda", "", "", "", "", "gpu", arch
-        info = DeviceInfo(*words, 1024, group_kilobytes << 10, 0, units, 32, pointer_arithmetic=True)
-        return Compiler(info, nvrtc.identity(arch), partial(nvrtc.compiled, arch=arch))
-
-
-def _info(device: Any) -> DeviceInfo:
-    driver = _pycuda()
-    attributes = device.get_attributes()
-    keys = driver.device_attribute
-    major, minor = device.compute_capability()
-    version = driver.get_driver_version()
-    return DeviceInfo(
-        backend="cuda",
-        dialect="cuda",
-        platform="NVIDIA CUDA",
-        name=device.name(),
-        vendor="NVIDIA Corporation",
-        driver=f"CUDA {version // 1000}.{version % 1000 // 10}",
-        type="gpu",
-        arch=f"sm_{major}{minor}",
-        max_threads_per_block=attributes[keys.MAX_THREADS_PER_BLOCK],
-        local_mem_bytes=attributes[keys.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN],
-        global_mem_bytes=device.total_memory(),
-        compute_units=attributes[keys.MULTIPROCESSOR_COUNT],
-        warp_size=attributes[keys.WARP_SIZE],
-        pointer_arithmetic=True,
-    )
+        return Compiler(cuda_devices.fastest(arch), nvrtc.identity(arch), partial(nvrtc.compiled, arch=arch))

@@ -18,7 +18,7 @@ from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from nomp.backend import TYPE_CODES, BackendError, Compiler, DeviceInfo, Stored, require_device
+from nomp.backend import TYPE_CODES, BackendError, Compiler, DeviceInfo, Foreign, Handles, Stored, require_device
 
 if TYPE_CHECKING:
     from nomp_backends import code_object
@@ -210,6 +210,28 @@ class HipDevice:
         """See `nomp.backend.Device.sync`."""
         with self.current("waiting for the device"):
             _hip().hipStreamSynchronize(None)
+
+    def handles(self) -> Handles:
+        """See `nomp.backend.Device.handles`."""
+        return Handles(self._number, 0, 0)
+
+    def foreign(self, memory: int) -> Foreign:
+        """See `nomp.backend.Device.foreign`.  pyhip has no function for this."""
+        start, size = ctypes.c_void_p(), ctypes.c_size_t()
+        asked = ctypes.CDLL("libamdhip64.so").hipMemGetAddressRange
+        with self.current("looking at memory"):
+            if asked(ctypes.byref(start), ctypes.byref(size), ctypes.c_void_p(memory)):
+                raise BackendError("it is no memory of this GPU, or has been freed")
+        return Foreign(memory)
+
+    def wait_for(self, queue: int) -> None:
+        """See `nomp.backend.Device.wait_for`.  The host waits."""
+        with self.current("waiting for another stream"):
+            _hip().hipStreamSynchronize(ctypes.c_void_p(queue))
+
+    def hold_up(self, queue: int) -> None:
+        """See `nomp.backend.Device.hold_up`.  The host waits."""
+        self.sync()
 
     def start_timing(self) -> None:
         """See `nomp.backend.Device.start_timing`."""

@@ -15,9 +15,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from nomp.backend import TYPE_CODES, BackendError, Bound, Compiler, DeviceInfo, Stored, address_of, require_device
-from nomp_backends import opencl_devices, opencl_pages
+from nomp.backend import (
+    TYPE_CODES,
+    BackendError,
+    Compiler,
+    DeviceInfo,
+    Foreign,
+    Handles,
+    Stored,
+    require_device,
+)
+from nomp_backends import opencl_devices, opencl_pages, opencl_sharing
 from nomp_backends import opencl_driver as cl
+from nomp_backends.opencl_native import OpenCLNative
 from nomp_backends.opencl_timing import OpenCLTiming, moment
 
 POCL = "Portable Computing Language"
@@ -87,57 +97,13 @@ class OpenCLKernel:
             self._release(self.handle)
 
 
-class OpenCLNative:
-    """See `nomp.backend.Native`."""
-
-    context = 0
-    _names: Mapping[str, str] = {
-        "launch": "clEnqueueNDRangeKernel", "set": "clSetKernelArg", "write": "clEnqueueWriteBuffer",
-        "read": "clEnqueueReadBuffer", "wait": "clFinish",
-    }  # fmt: skip
-    _timing: Mapping[str, str] = {
-        "await": "clWaitForEvents", "moment": "clGetEventProfilingInfo", "release": "clReleaseEvent"
-    }
-
-    def __init__(self, device: OpenCLDevice) -> None:
-        self._device = device
-
-    @property
-    def queue(self) -> int:
-        """See `nomp.backend.Native`."""
-        return self._device.queue
-
-    @property
-    def zero(self) -> int:
-        """See `nomp.backend.Native`."""
-        return self._device.zero_time
-
-    @property
-    def functions(self) -> dict[str, int]:
-        """See `nomp.backend.Native`."""
-        names = {**self._names, **(self._timing if self.zero else {})}
-        return {does: address_of(cl.library(), name) for does, name in names.items()}
-
-    def handle(self, buffer: int) -> int:
-        """See `nomp.backend.Native.handle`."""
-        return buffer
-
-    def bound(self, kernel: OpenCLKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
-        """See `nomp.backend.Native.bound`."""
-        made = kernel.copy(arguments)
-        return Bound(made.handle, (made, arguments))
-
-    def stage(self, nbytes: int) -> tuple[int, Any]:
-        """See `nomp.backend.Native.stage`."""
-        return 0, None
-
-
 class OpenCLDevice:
     """One device with a context and an in-order queue; while operations are timed it is another one."""
 
-    def __init__(self, device: int, info: DeviceInfo) -> None:
+    def __init__(self, device: int, info: DeviceInfo, number: int = 0) -> None:
         self.info = info
         self._device = device
+        self._number = number
         self._native: OpenCLNative | None = None
         self._buffers: set[int] = set()
         self._programs: list[int] = []
@@ -313,6 +279,22 @@ class OpenCLDevice:
         """See `nomp.backend.Device.sync`."""
         cl.call("waiting for the device", "clFinish", self.queue)
 
+    def handles(self) -> Handles:
+        """See `nomp.backend.Device.handles`."""
+        return Handles(self._number, self._context, self._plain)
+
+    def foreign(self, memory: int) -> Foreign:
+        """See `nomp.backend.Device.foreign`."""
+        return opencl_sharing.found(memory, self._context)
+
+    def wait_for(self, queue: int) -> None:
+        """See `nomp.backend.Device.wait_for`."""
+        opencl_sharing.order(queue, self.queue)
+
+    def hold_up(self, queue: int) -> None:
+        """See `nomp.backend.Device.hold_up`."""
+        opencl_sharing.order(self.queue, queue)
+
     def close(self) -> None:
         """See `nomp.backend.Device.close`."""
         if not self.queue:
@@ -365,7 +347,7 @@ class OpenCLBackend:
         if info.platform == POCL and shutil.which("ld") is None:
             # PoCL ends the process when it cannot run the linker at the first launch.
             raise BackendError("PoCL needs the linker 'ld', which is not on PATH: install binutils")
-        opened = OpenCLDevice(found, info)
+        opened = OpenCLDevice(found, info, device)
         if info.platform == POCL and info.driver.endswith("-generic"):
             _check_processor(opened)
         return opened

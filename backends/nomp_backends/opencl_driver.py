@@ -30,6 +30,8 @@ EXACT_DIVISION = 1 << 7
 PLATFORM_VERSION, PLATFORM_NAME = 0x0901, 0x0902
 PROFILING, START, END = 1 << 1, 0x1282, 0x1283
 BINARY_SIZES, BINARIES, BUILD_LOG, KERNEL_ARGUMENTS = 0x1165, 0x1166, 0x1183, 0x1191
+MEMORY_TYPE, MEMORY_FLAGS, MEMORY_SIZE, MEMORY_CONTEXT = 0x1100, 0x1101, 0x1102, 0x1106
+PARENT, OFFSET, BUFFER, READ_ONLY = 0x1107, 0x1108, 0x10F0, 1 << 2
 MAJOR_NV, MINOR_NV, WARP_NV, WAVEFRONT_AMD, GROUP_MULTIPLE = 0x4000, 0x4001, 0x4003, 0x4043, 0x1067
 
 _BITS, _ADDRESS, _BYTES = c_ulong, c_void_p, c_size_t
@@ -64,6 +66,9 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "clWaitForEvents": (c_uint, _ADDRESS),
     "clGetEventProfilingInfo": _INFO,
     "clReleaseEvent": (_ADDRESS,),
+    "clEnqueueBarrierWithWaitList": (_ADDRESS, *_WAIT),
+    "clFlush": (_ADDRESS,),
+    "clGetMemObjectInfo": _INFO,
 }
 """Those that return a status."""
 

@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#if __has_include(<nomp.h>)
+#include <nomp.h>
+#endif
+
 typedef struct {
   int planes, rows, columns;
 } Shape;
@@ -27,6 +34,33 @@ static void advance(int rows, int columns, double u[][rows][columns], double new
                                          u[i][j][k - 1] + u[i][j][k + 1] - 6 * u[i][j][k]);
 }
 
+/* Whether MPI takes addresses of the device's memory; GPU_AWARE=0 or 1 decides if it is set. */
+static int gpu_aware(void) {
+  const char *given = getenv("GPU_AWARE");
+  if (given)
+    return atoi(given);
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  if (MPIX_Query_cuda_support())
+    return 1;
+#endif
+#if defined(OMPI_HAVE_MPI_EXT_ROCM) && OMPI_HAVE_MPI_EXT_ROCM
+  if (MPIX_Query_rocm_support())
+    return 1;
+#endif
+  return 0;
+}
+
+/* Where the device has what is at address; NULL where MPI cannot have it from there. */
+static void *on_device(void *address) {
+  void *found = NULL;
+  if (gpu_aware() && address) {
+#ifdef NOMP_H
+    nomp_mapped(address, &found);
+#endif
+  }
+  return found;
+}
+
 /* One step of all planes but 0 and planes + 1, which are, or will be, the neighbours'. */
 static void step(MPI_Comm comm, int planes, int rows, int columns, double u[][rows][columns],
                  double new[][rows][columns]) {
@@ -37,15 +71,24 @@ static void step(MPI_Comm comm, int planes, int rows, int columns, double u[][ro
 
   advance(rows, columns, u, new, 1, 2); /* what the neighbours wait for */
   advance(rows, columns, u, new, last > 2 ? last : 2, last + 1);
+  double(*sent)[rows][columns] = on_device(new);
+  int aware = sent != NULL;
+  if (aware) {
+#pragma nomp sync
+  } else {
 #pragma nomp update(from : new[1, 2], new[last, last + 1])
+    sent = new;
+  }
   advance(rows, columns, u, new, 2, last); /* goes on while the messages travel */
   MPI_Request requests[4];
-  MPI_Irecv(new[0], points, MPI_DOUBLE, below, 0, comm, &requests[0]);
-  MPI_Irecv(new[last + 1], points, MPI_DOUBLE, above, 0, comm, &requests[1]);
-  MPI_Isend(new[1], points, MPI_DOUBLE, below, 0, comm, &requests[2]);
-  MPI_Isend(new[last], points, MPI_DOUBLE, above, 0, comm, &requests[3]);
+  MPI_Irecv(sent[0], points, MPI_DOUBLE, below, 0, comm, &requests[0]);
+  MPI_Irecv(sent[last + 1], points, MPI_DOUBLE, above, 0, comm, &requests[1]);
+  MPI_Isend(sent[1], points, MPI_DOUBLE, below, 0, comm, &requests[2]);
+  MPI_Isend(sent[last], points, MPI_DOUBLE, above, 0, comm, &requests[3]);
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  if (!aware) {
 #pragma nomp update(to : new[0, 1], new[last + 1, last + 2])
+  }
 }
 
 /* The value at the start: hot in the middle, 0 at the edges. */

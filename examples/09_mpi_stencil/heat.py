@@ -4,6 +4,8 @@
     mpirun -n 2 python heat.py check      compare only
 """
 
+import ctypes
+import os
 import sys
 import time
 
@@ -29,19 +31,33 @@ def advance(u, new, first, last):
                 )
 
 
-def step(comm, u, new):
+def gpu_aware():
+    """Whether MPI takes memory of the device; GPU_AWARE=0 or 1 decides if it is set."""
+    kinds = {2: "MPIX_Query_cuda_support", 10: "MPIX_Query_rocm_support"}  # DLPack's numbers
+    name = kinds.get(nomp.empty(1).__dlpack_device__()[0])
+    query = getattr(ctypes.CDLL(MPI.__file__), name, None) if name else None
+    return name is not None and bool(int(os.environ.get("GPU_AWARE") or (query() if query else 0)))
+
+
+def step(comm, u, new, aware):
     """One step of all planes but the first and the last, which are, or will be, the neighbours'."""
     last = len(u) - 2
     below = comm.rank - 1 if comm.rank > 0 else MPI.PROC_NULL
     above = comm.rank + 1 if comm.rank + 1 < comm.size else MPI.PROC_NULL
     advance(u, new, 1, 2)  # what the neighbours wait for
     advance(u, new, max(2, last), last + 1)
-    nomp.update(from_=[new[1], new[last]])
+    if aware:
+        nomp.sync()
+        planes = nomp.mapped(new)
+    else:
+        nomp.update(from_=[new[1], new[last]])
+        planes = new
     advance(u, new, 2, last)  # goes on while the messages travel
-    requests = [comm.Irecv(new[0], below), comm.Irecv(new[last + 1], above)]
-    requests += [comm.Isend(new[1], below), comm.Isend(new[last], above)]
+    requests = [comm.Irecv(planes[0], below), comm.Irecv(planes[last + 1], above)]
+    requests += [comm.Isend(planes[1], below), comm.Isend(planes[last], above)]
     MPI.Request.Waitall(requests)
-    nomp.update(to=[new[0], new[last + 1]])
+    if not aware:
+        nomp.update(to=[new[0], new[last + 1]])
 
 
 def start(shape, first, last):
@@ -67,14 +83,15 @@ def solve(comm, shape, steps):
     u = start(shape, *slab(comm, shape))
     new = u.copy()
     nomp.update(to=[u, new])
+    aware = gpu_aware()
     for _ in range(2):  # kernels are compiled now; the second one swaps the arrays back
-        step(comm, u, new)
+        step(comm, u, new, aware)
         u, new = new, u
     nomp.sync()
     comm.Barrier()
     begin = time.perf_counter()
     for _ in range(steps - 2):
-        step(comm, u, new)
+        step(comm, u, new, aware)
         u, new = new, u
     nomp.sync()
     seconds = comm.allreduce(time.perf_counter() - begin, MPI.MAX)

@@ -37,7 +37,7 @@ def register(ffi: Any, lib: Any) -> None:
     _ffi, _lib = ffi, lib
     if sys.stderr is None:  # closed by whoever started the program; print() would take stdout instead, which is its own
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-    api = (_init, _update, _jit, _run, _failed, _sync, _finalize)
+    api = (_init, _update, _mapped, _jit, _run, _failed, _sync, _finalize)
     of_pragmas = (_pragma_init, _pragma_update, _pragma_run, _pragma_failed, _pragma_confirm, _pragma_sync,
                   _pragma_finalize)  # fmt: skip
     for function, report in [*((f, _record) for f in api), *((f, _print) for f in of_pragmas)]:
@@ -137,6 +137,16 @@ def _update(address: int, start: int, end: int, unit: int, op: int) -> None:
 
     with session.marked("nomp_update", None):
         session.update(address, start, end, unit, op)
+
+
+def _mapped(address: int, found: Any) -> None:
+    from nomp.runtime import session
+
+    with session.lock:
+        context = session.opened()
+        entry = context.memory.find(address) if address else None
+        if entry and context.device.info.pointer_arithmetic:
+            found[0] = entry.buffer + entry.offset(address)
 
 
 def _jit(source: Any, clauses: Any, nargs: int, arguments: Any, kernel: Any) -> None:

@@ -66,8 +66,9 @@ def node_of(function: FunctionType) -> tuple[Text, FunctionNode]:
 
 
 def is_loaded(function: FunctionType) -> bool:
-    """Whether `nomp run` has loaded the module of *function*, whose code is no more what its file says."""
-    return getattr(function.__globals__.get(REGISTRY), "whole", False)
+    """Whether the loops in the file of *function* are calls already, as `nomp run` and notebooks make them, so that its
+    code is not what the file says."""
+    return function.__code__.co_filename in getattr(function.__globals__.get(REGISTRY), "files", ())
 
 
 def _is_current(text: Text, node: FunctionNode, code: CodeType) -> bool:

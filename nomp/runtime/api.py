@@ -130,7 +130,11 @@ def move(direction: str, array: Any, name: str = "", span: Span | None = None) -
     """``update(direction : array)``; *name* and *span* are for messages."""
     shown = name or "the array"
     if not isinstance(array, np.ndarray):
-        step = "update takes NumPy arrays"
+        from nomp.runtime import interop  # which needs this module
+
+        (array,) = interop.adapted([array], span)
+    if not isinstance(array, np.ndarray):
+        step = "update takes NumPy arrays; what is on the device already needs none"
         raise error("N234", f"{shown} is {type(array).__name__}, no array", span, help=step)
     if direction == "from" and not array.flags.writeable:
         raise error("N234", f"{shown} is read-only", span, help="update the array that it is a view of")

@@ -1,4 +1,4 @@
-"""NumPy arrays as kernels see them: how their elements lie, and where.
+"""Arrays as kernels see them, NumPy's and those on the device: how their elements lie, and where.
 
 In: an array.  Out: its `Layout`, or what keeps kernels from using it; the bytes that it takes.  Used by
 `runtime.python` and `runtime.api`.
@@ -14,11 +14,14 @@ import numpy as np
 from nomp.frontend.python_context import Layout, Unusable
 from nomp.frontend.python_types import TYPES
 
+Array = Any
+"""A NumPy array, or a `device_array.DeviceArray`."""
+
 WRITEABLE, ALIGNED, C_ORDER = 0x400, 0x100, 0x1
 """NumPy's flags (``NPY_ARRAY_...``)."""
 
 
-def layout_of(array: np.ndarray[Any, Any]) -> Layout | Unusable:
+def layout_of(array: Array) -> Layout | Unusable:
     """How the elements of *array* lie."""
     dtype, flags = array.dtype, array.flags
     if dtype.name not in TYPES:
@@ -45,7 +48,7 @@ def layout_of(array: np.ndarray[Any, Any]) -> Layout | Unusable:
     return Layout(dtype.name, order, False, steps, fixed)
 
 
-def _steps(array: np.ndarray[Any, Any]) -> tuple[int, ...] | None:
+def _steps(array: Array) -> tuple[int, ...] | None:
     """The distance of neighbours along each axis, in elements; for an axis without neighbours what fits the others."""
     steps, inner = [0] * array.ndim, 1
     for axis in range(array.ndim - 1, -1, -1):
@@ -71,14 +74,19 @@ def _overlaps(shape: tuple[int, ...], steps: tuple[int, ...], order: tuple[int, 
     return False
 
 
-def pitch(array: np.ndarray[Any, Any], axis: int, order: tuple[int, ...]) -> int:
+def pitch(array: Array, axis: int, order: tuple[int, ...]) -> int:
     """How many times as far apart neighbours along the axis around *axis* are as along *axis* itself."""
     steps = _steps(array)
     assert steps is not None
     return steps[order[order.index(axis) - 1]] // steps[axis]
 
 
-def stretch(array: np.ndarray[Any, Any], address: int) -> tuple[int, int]:
+def address_of(array: Array) -> int:
+    """The address of element 0."""
+    return int(array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else array.address)
+
+
+def stretch(array: Array, address: int) -> tuple[int, int]:
     """The addresses between which *array* lies, whose element 0 is at *address*."""
     low, high = address, address + array.itemsize
     for length, stride in zip(array.shape, array.strides, strict=True):
@@ -89,6 +97,6 @@ def stretch(array: np.ndarray[Any, Any], address: int) -> tuple[int, int]:
     return low, high
 
 
-def is_dense(array: np.ndarray[Any, Any], low: int, high: int) -> bool:
+def is_dense(array: Array, low: int, high: int) -> bool:
     """Whether *array* has all bytes between *low* and *high*."""
     return bool(high - low == array.nbytes)

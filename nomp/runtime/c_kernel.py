@@ -17,7 +17,8 @@ from nomp.diagnostics import Span, error
 from nomp.pragma import ForClauses, Name, Reduce
 from nomp.pragma_help import OPERATORS
 from nomp.region import Param, Region, Script
-from nomp.runtime import api, arrays, session
+from nomp.runtime import api, arrays, interop, session
+from nomp.runtime.device_array import DeviceArray
 from nomp.runtime.lent import HostArray
 
 _HERE = Span("<nomp.kernel>", 1)
@@ -27,9 +28,9 @@ _numbers = itertools.count(1)
 class Kernel:
     """A kernel: called with one argument for each parameter of the C function, in their order or by their names.
 
-    Arrays are NumPy arrays in C order, of the parameter's type; numbers are converted to theirs.  The result of a
-    reduction (``double *s``) goes into element 0 of an array.  Errors: N632 for arguments that do not fit, and those of
-    `session.launch`.
+    Arrays are in C order, of the parameter's type, on the host (NumPy's) or on the device; numbers are converted to
+    their types.  The result of a reduction (``double *s``) goes into element 0 of an array on the host.  Errors: N632
+    for arguments that do not fit, and those of `session.launch`.
     """
 
     def __init__(self, region: Region) -> None:
@@ -38,7 +39,7 @@ class Kernel:
 
     def __call__(self, *args: Any, **named: Any) -> None:
         """Launch it; returns when that is enqueued, and done if arrays had to be copied."""
-        given = self._bound(args, named)
+        given = interop.adapted(self._bound(args, named), self._span())
         held, addresses, used = [], [], []
         for param, argument in zip(self.region.params, given, strict=True):
             if param.kind == "scalar":
@@ -46,11 +47,12 @@ class Kernel:
                 addresses.append(ctypes.addressof(held[-1]))
                 continue
             array = self._array(param, argument)
-            address = array.__array_interface__["data"][0]
+            address = arrays.address_of(array)
             addresses.append(address)
             if param.kind != "cell":
                 low, high = arrays.stretch(array, address)
-                used.append(HostArray(param.name, low, high, True, param.writes, array))
+                memory = array.memory if isinstance(array, DeviceArray) else None
+                used.append(HostArray(param.name, low, high, True, param.writes, array, memory))
         with session.lock:
             api.ensure_started()
             if self._number is None:
@@ -80,9 +82,11 @@ class Kernel:
         return ctypes.create_string_buffer(number.tobytes(), number.nbytes)
 
     def _array(self, param: Param, argument: Any) -> Any:
-        fits = isinstance(argument, np.ndarray) and argument.dtype == np.dtype(param.dtype)
+        kinds = np.ndarray if param.kind == "cell" else np.ndarray | DeviceArray
+        fits = isinstance(argument, kinds) and argument.dtype == np.dtype(param.dtype)
         if not fits or not argument.flags.c_contiguous or not argument.flags.aligned:
-            message = f"parameter '{param.host}' takes an array of {param.dtype} in C order"
+            where = "on the host " if param.kind == "cell" else ""
+            message = f"parameter '{param.host}' takes an array {where}of {param.dtype} in C order"
             step = f"convert it: np.ascontiguousarray({param.host}, np.{param.dtype})"
             raise error("N632", message, self.region.span(param.place), help=step)
         if param.writes and not argument.flags.writeable:

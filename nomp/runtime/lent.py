@@ -8,7 +8,7 @@ copied each time.  Nobody else sees it: whatever else looks into the address map
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,8 @@ MOST = 64
 class HostArray:
     """The host bytes from *low* to *high* that hold *array*; *writes*: the kernel writes it.
 
-    *dense*: all of these bytes are the array's.
+    *dense*: all of these bytes are the array's.  *memory*: the bytes are not the host's but the device's
+    (`device_memory.DeviceMemory`).
     """
 
     name: str
@@ -32,6 +33,7 @@ class HostArray:
     dense: bool
     writes: bool
     array: Any
+    memory: Any = None
 
 
 Stretch = tuple[int, int]
@@ -49,8 +51,9 @@ class Lent:
 
         Raises N630 for an array of which the program has put a part there.
         """
-        loan = tuple(a for a in arrays if a.high > a.low and not self._is_there(memory, a, span))
-        for stretch in _stretches(loan):
+        hosts = (array for array in arrays if array.high > array.low and array.memory is None)
+        loan = tuple(array for array in hosts if not self._is_there(memory, array, span))
+        for stretch in stretches((array.low, array.high) for array in loan):
             self._provide(memory, stretch)
             entry = memory.containing(*stretch)
             assert entry is not None
@@ -122,10 +125,10 @@ def fetch(memory: AddressMap, array: HostArray) -> None:
     target[...] = np.ndarray(target.shape, target.dtype, held, first, target.strides)
 
 
-def _stretches(arrays: Sequence[HostArray]) -> list[Stretch]:
+def stretches(arrays: Iterable[Stretch]) -> list[Stretch]:
     """The stretches of memory that *arrays* take: those that share bytes are in one."""
     found: list[Stretch] = []
-    for low, high in sorted((array.low, array.high) for array in arrays):
+    for low, high in sorted(arrays):
         if found and low < found[-1][1]:
             found[-1] = found[-1][0], max(found[-1][1], high)
         else:

@@ -40,7 +40,7 @@ def _code(path: str, data: bytes, namespace: dict[str, Any]) -> CodeType:
     if not _PRAGMA.search(data):
         return compile(data, path, "exec", dont_inherit=True)
     program = python.rewritten(python_source.parsed(path, util.decode_source(data)))
-    install(namespace, program.loops).whole = True
+    install(namespace, program.loops).files.add(path)
     return compile(program.tree, path, "exec", dont_inherit=True)
 
 

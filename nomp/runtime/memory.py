@@ -3,6 +3,8 @@
 In: the host addresses of ``update`` directives (`runtime.session`).  Out: the device buffer behind a host pointer, for
 launches (`runtime.kernel`).
 
+Addresses of device memory that has no counterpart on the host (`runtime.device_array`) are in the map as well.
+
 The map is a set of disjoint entries, each a half-open range of host addresses with one device buffer.  Byte ``x`` of
 the host is byte ``x - start`` of the buffer, so an element has one index on both sides: after ``update(to : a[5, 15])``
 ``a[7]`` in a kernel is the host's ``a[7]``.  What differs from libnomp, which keys its maps by exact pointers:
@@ -39,7 +41,8 @@ class Entry:
     """Host bytes [*start*, *end*) live in *buffer*.
 
     *bases* are the pointers under which they were mapped, each with the size of an element.  *origin* is the host byte
-    that the buffer begins with: *start* where that is None, and less where entries share a buffer.
+    that the buffer begins with: *start* where that is None, and less where entries share a buffer.  *adopted*: nothing
+    on the host is at these addresses, which stand for the buffer itself; *borrowed*: others free it.
     """
 
     start: int
@@ -47,6 +50,8 @@ class Entry:
     buffer: Any
     bases: dict[int, int] = field(default_factory=dict)
     origin: int | None = None
+    adopted: bool = False
+    borrowed: bool = False
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -134,7 +139,26 @@ class AddressMap:
     def clear(self) -> None:
         """Free all entries."""
         for entry in self._entries[:]:
-            self._remove(entry)
+            self.drop(entry)
+
+    def adopt(self, start: int, end: int, buffer: Any, borrowed: bool) -> Entry:
+        """Have addresses [*start*, *end*), at which the host has nothing, stand for *buffer*.
+
+        Overlapping entries that were *borrowed* go: the memory that they stood for has been freed since.
+        """
+        for entry in self.overlapping(start, end):
+            assert entry.borrowed, "the driver gives nobody memory that is ours"
+            self.drop(entry)
+        self._change()
+        made = Entry(start, end, buffer, adopted=True, borrowed=borrowed)
+        self._insert(made)
+        return made
+
+    def holding(self, buffer: int) -> Entry | None:
+        """The entry whose buffer *buffer* is, or is an address in, if that is not borrowed."""
+        inside = self._device.info.pointer_arithmetic
+        return next((entry for entry in self._entries if not entry.borrowed and (entry.buffer == buffer or (
+            inside and entry.buffer <= buffer < entry.buffer + entry.offset(entry.end)))), None)  # fmt: skip
 
     def share(self, first: Entry, second: Entry) -> None:
         """Have two entries that touch live in one buffer, so that one pointer reaches both, as it does on the host.
@@ -142,7 +166,7 @@ class AddressMap:
         All else about them stays: each is freed by itself.  Instead of them, and of those that they share a buffer with
         already, the map has new entries.
         """
-        if first.buffer is second.buffer:
+        if first.buffer is second.buffer or first.adopted or second.adopted:
             return
         group = [entry for entry in self._entries if entry.buffer is first.buffer or entry.buffer is second.buffer]
         origin = group[0].start // ALIGNMENT * ALIGNMENT
@@ -150,7 +174,7 @@ class AddressMap:
         for old in group:
             new = Entry(old.start, old.end, buffer, old.bases, origin)
             self._device.copy(buffer, new.offset(old.start), old.buffer, old.offset(old.start), old.end - old.start)
-            self._remove(old)
+            self.drop(old)
             self._insert(new)
 
     def _carry_out(self, address: int, low: int, high: int, unit: int, op: int) -> None:
@@ -163,7 +187,7 @@ class AddressMap:
             if op & FROM:
                 self._device.copy_from(entry.buffer, entry.offset(first), first, last - first)
             if op & FREE:
-                self._remove(entry)
+                self.drop(entry)
 
     def overlapping(self, low: int, high: int) -> list[Entry]:
         """The entries that share a byte with [*low*, *high*), by address."""
@@ -211,7 +235,7 @@ class AddressMap:
             place, size = part.offset(part.start), part.end - part.start
             self._device.copy(merged.buffer, part.start - merged.start, part.buffer, place, size)
             merged.bases |= part.bases
-            self._remove(part)
+            self.drop(part)
         self._insert(merged)
         return merged
 
@@ -227,7 +251,8 @@ class AddressMap:
         position = bisect_left(self._starts, entry.start)
         self._starts.insert(position, entry.start)
         self._entries.insert(position, entry)
-        self._by_end[entry.end] = entry
+        if not entry.adopted:
+            self._by_end[entry.end] = entry
         for base in entry.bases:
             self._remember(base, entry)
 
@@ -237,13 +262,17 @@ class AddressMap:
             insort(self._bases, base)
         self._by_base[base] = entry
 
-    def _remove(self, entry: Entry) -> None:
+    def drop(self, entry: Entry) -> None:
+        """Remove *entry*, and free its buffer unless that is borrowed."""
         self._change()
         position = bisect_left(self._starts, entry.start)
-        del self._starts[position], self._entries[position], self._by_end[entry.end]
+        del self._starts[position], self._entries[position]
+        if not entry.adopted:
+            del self._by_end[entry.end]
         for base in entry.bases:
             del self._by_base[base], self._bases[bisect_left(self._bases, base)]
-        if entry.origin is None or all(other.buffer is not entry.buffer for other in self._entries):
+        shared = entry.origin is not None and any(other.buffer is entry.buffer for other in self._entries)
+        if not entry.borrowed and not shared:
             self._device.free(entry.buffer)
 
 

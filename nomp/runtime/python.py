@@ -25,14 +25,15 @@ from nomp.frontend.python_plain import plain
 from nomp.frontend.python_regions import Loop, translate
 from nomp.frontend.python_types import TYPES
 from nomp.region import Region
-from nomp.runtime import api, arrays, session
+from nomp.runtime import api, arrays, interop, session
+from nomp.runtime.device_array import DeviceArray
 from nomp.runtime.lent import HostArray
 from nomp.runtime.shown import show
 from nomp.runtime.specialised import Special, specialise
 
 _CLASSES: dict[type, str] = {bool: "pybool", int: "pyint", float: "pyfloat"}
 _CLASSES |= {np.dtype(name).type: name for name in TYPES}
-_ARRAYS = (np.ndarray, np.memmap)
+_ARRAYS = (np.ndarray, np.memmap, DeviceArray)
 _FLAGS = arrays.WRITEABLE | arrays.ALIGNED | arrays.C_ORDER
 _CALLABLE = (FunctionType, ModuleType, type, np.ufunc, type(len))
 _PLAIN = Wrapping()
@@ -64,9 +65,9 @@ class Registry:
 
     def __init__(self) -> None:
         self.loops: dict[str, AnnotatedLoop] = {}
+        self.files: set[str] = set()  # those of which all loops are here
 
     unset = UNSET
-    whole = False  # whether all of the module's loops are here
 
     def __getitem__(self, key: str) -> AnnotatedLoop:
         return self.loops[key]
@@ -138,6 +139,8 @@ class AnnotatedLoop:
             raise error("N205", "a kernel loops over a range only", self.loop.span, help="write for i in range(...)")
         if not steps:
             return None
+        if not interop.PLAIN.issuperset(map(type, objects)):
+            objects = tuple(interop.adapted(objects, self.loop.span))
         seen = self._seen
         if seen is not None and seen.is_same(steps, objects) and session.again(seen.launched):
             return (steps[-1],) if self.loop.results else ()
@@ -195,11 +198,11 @@ class AnnotatedLoop:
         used = []
         for position, which, writes in special.arrays:
             array = objects[which]
-            address = array.__array_interface__["data"][0]
-            addresses[position] = address
+            address = addresses[position] = arrays.address_of(array)
             low, high = arrays.stretch(array, address)
             dense = arrays.is_dense(array, low, high)
-            used.append(HostArray(self.loop.arguments[which], low, high, dense, writes, array))
+            memory = array.memory if type(array) is DeviceArray else None
+            used.append(HostArray(self.loop.arguments[which], low, high, dense, writes, array, memory))
         launched = session.launch(
             special.kernel, addresses, used, lambda: special.store(self._on_host(steps, objects))
         )

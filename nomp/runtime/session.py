@@ -23,6 +23,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, NompError, Span, error
 from nomp.region import Region
 from nomp.runtime import lent, markers
+from nomp.runtime.device_memory import Borrowed
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
@@ -70,6 +71,7 @@ class Session:
         self._keeps = False
         self._markers = Markers()
         self._lent = Lent()
+        self.borrowed = Borrowed()  # the memory of others that the map knows
         self._owner = 0  # the process that has, or had, a device: its driver's threads are not there after fork
 
     def init(self, settings: Settings) -> None:
@@ -119,7 +121,7 @@ class Session:
 
     def kept(self) -> cache.Cache:
         """The kernel cache; N602 before init."""
-        return self._started().cache
+        return self.opened().cache
 
     def measure(self, sink: Sink | None) -> None:
         """From now on tell *sink* of all launches, copies and stages of the compiler; of nothing any more if None.
@@ -127,7 +129,7 @@ class Session:
         The last one is told the rest and closed.  Errors: N602 before init, N611 for a device without a clock.
         """
         with self.lock:
-            context = self._started()
+            context = self.opened()
             before, native = context.recorder, context.device.native()
             replays = self.replays if self._keeps else None
             self._context = replace(context, recorder=None)
@@ -154,7 +156,7 @@ class Session:
     def tune(self, settings: Settings) -> Tuning | None:
         """From now on choose, and try, what *settings* say.  N602 before init."""
         with self.lock:
-            context, self._settings = self._started(), settings
+            context, self._settings = self.opened(), settings
             tuning = _tuning(settings, context.device.info)
             self._context = replace(context, tuning=tuning)
             self._forget()
@@ -167,14 +169,14 @@ class Session:
         with self.lock:
             if self._trials:
                 return  # in a function that a loop calls: the kernel has no such thing
-            memory = self._started(span).memory
+            memory = self.opened(span).memory
             self._lent.drop(memory, address + start * unit, address + end * unit)
             memory.update(address, start, end, unit, op, name, span)
 
     def fetch(self, array: HostArray, span: Span | None = None) -> None:
         """``update(from)`` of an array whose elements have gaps between them.  N602 before init, N604."""
         with self.lock:
-            memory = self._started(span).memory
+            memory = self.opened(span).memory
             self._lent.drop(memory, array.low, array.high)
             if memory.containing(array.low, array.high) is None:
                 memory.update(array.low, 0, array.high - array.low, 1, FROM, array.name, span)  # says what is missing
@@ -188,7 +190,7 @@ class Session:
         """
         with self.lock:
             kernel = Kernel(region)
-            context = self._started(kernel.span)
+            context = self.opened(kernel.span)
             if eager and not region.clauses.jit:  # which values these have, only a launch tells
                 kernel.compile(context, {}, kernel.usual)
             self._kernels.append(kernel)
@@ -202,7 +204,7 @@ class Session:
         """
         with self.lock:
             known = 0 <= kernel < len(self._kernels)
-            context = self._started(self._kernels[kernel].span if known else None)
+            context = self.opened(self._kernels[kernel].span if known else None)
             if not known:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
@@ -227,17 +229,26 @@ class Session:
         """
         with self.lock:
             found = self._kernels[kernel]
-            context = self._started(found.span)
+            context = self.opened(found.span)
             with driver_errors(f"launching '{found.region.name}'", found.span):
+                queues = self.borrowed.provide(context.memory, arrays, found.span)
+                for queue in queues:
+                    context.device.wait_for(queue)
                 loan = self._lent.lend(context.memory, arrays, found.span)
-            if self._settings.verify:
+            verify = self._settings.verify
+            if verify and any(array.memory is not None for array in arrays):
+                self._warn(found, "arrays on the device have nothing on the host to compare with")
+                verify = False
+            if verify:
                 self._verify(context, found, addresses, loop)
             else:
                 with self.marked(found.region.name, found.span):
                     found.run(context, addresses)
             with driver_errors(f"launching '{found.region.name}'", found.span):
                 self._lent.take_back(context.memory, loan)
-            more = loan or context.recorder or self._markers.push or self._settings.verify  # for each launch
+                for queue in queues:
+                    context.device.hold_up(queue)
+            more = loan or queues or context.recorder or self._markers.push or self._settings.verify  # for each launch
             launches = () if more else found.launches(context, addresses)
             return Launched(bool(loan), launches, context, context.memory.version)
 
@@ -316,7 +327,7 @@ class Session:
         with self.lock, driver_errors("waiting for the device"):
             if self._trials:
                 return
-            context = self._started()
+            context = self.opened()
             context.device.sync()
             if context.recorder:
                 context.recorder.pass_on()
@@ -324,8 +335,9 @@ class Session:
     def finalize(self) -> None:
         """Wait, then release everything; `init` may follow.  N602 before init."""
         with self.lock:
-            context = self._started()
+            context = self.opened()
             self._lent = Lent()  # what it keeps goes with the map
+            self.borrowed.clear()
             self._forget()
             self._context, self._keeps = None, False
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
@@ -344,7 +356,8 @@ class Session:
         if self.replays:
             self.replays.forget()
 
-    def _started(self, span: Span | None = None) -> Context:
+    def opened(self, span: Span | None = None) -> Context:
+        """The open device and its address map; N602 before init."""
         if self._context is None:
             step = "start nomp first: add '#pragma nomp init(argc, argv)' at the beginning of main"
             raise error("N602", "nomp is not initialized", span, help=step)
@@ -395,6 +408,8 @@ lock = _session.lock
 init = _session.init
 started = _session.started
 device = _session.device
+opened = _session.opened
+borrowed = _session.borrowed
 kept = _session.kept
 update = _session.update
 declare = _session.declare

@@ -337,6 +337,15 @@ def test_too_much_memory_is_an_error(device: Device) -> None:
         device.alloc(1 << 60)
 
 
+def test_memory_and_queues_of_others(device: Device, buffer: Any) -> None:
+    found = device.foreign(buffer)
+    assert (found.buffer, found.offset, found.writeable) == (buffer, 0, True)
+    queue = device.handles().queue
+    device.wait_for(queue)
+    device.hold_up(queue)
+    device.sync()
+
+
 def test_numbers_out_of_range(backend: Backend, device: Device) -> None:
     platforms = len(backend.devices())
     for platform in (-1, platforms, 99):

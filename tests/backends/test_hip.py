@@ -43,6 +43,22 @@ def test_host_path_on_the_test_double(double: Path) -> None:
 
 
 @pytest.mark.slow
+def test_memory_of_others_on_the_test_double(double: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOMP_BACKEND", "hip")
+    all_pass(double, "tests/backends/memory_of_others.py")
+
+
+def test_programs_learn_where_the_device_has_an_array(
+    double: Path, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """The host can read what the double on the CPU calls the device's memory."""
+    source, program = HERE.parent / "capi" / "programs" / "mapped.c", tmp_path / "mapped"
+    succeed(*NOMP_CC, source, "-o", program)
+    kind = "readable" if request.node.callspec.params["double"] == "cpu" else "address"
+    assert succeed(program, kind, env=environment(double) | {"NOMP_BACKEND": "hip"}).stdout == "done\n"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_programs_print_the_same_on_the_test_double(double: Path, name: str, tmp_path: Path) -> None:
     source, plain, ours = PROGRAMS / f"{name}.c", tmp_path / "plain", tmp_path / "ours"

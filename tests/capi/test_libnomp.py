@@ -55,6 +55,11 @@ def test_program_with_errors_before_it_is_told_to_be_quiet(run: Run, name: str) 
     assert [re.sub(r"^\[Error\] libnomp/src/nomp\.c:\d+ ", "", error) for error in errors] == BEFORE_QUIET[name]
 
 
+def test_where_the_device_has_an_array(run: Run) -> None:
+    done = run("mapped.c")  # OpenCL's memory has no addresses; tests/backends has one where it has
+    assert (done.returncode, done.stdout) == (0, "done\n")
+
+
 def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
     done = run("leave.c")
     assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")

@@ -54,7 +54,7 @@ def test_exports_are_the_headers_functions() -> None:
     listing = subprocess.run(["nm", "-D", "--defined-only", LIBRARY / "libnomp.so"], capture_output=True, text=True)
     names = {line.split()[-1] for line in listing.stdout.splitlines()}
     both = {"init", "update", "run", "sync", "finalize"}
-    api = both | {"jit", "get_err_str", "get_err_no", "finalize_excluding_interpreter", "copy_env"}
+    api = both | {"jit", "get_err_str", "get_err_no", "finalize_excluding_interpreter", "copy_env", "mapped"}
     assert names == {f"nomp_{name}" for name in api} | {f"nomp_pragma_{name}" for name in both | {"confirm"}}
 
 

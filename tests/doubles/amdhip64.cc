@@ -108,6 +108,15 @@ int hipFree(void *buffer) {
   return SUCCESS;
 }
 
+int hipMemGetAddressRange(void **start, size_t *size, void *at) {
+  LOCKED;
+  if (!is_ours(at, 1)) return INVALID_VALUE;
+  auto [first, buffer] = *std::prev(buffers.upper_bound((char *)at));
+  *start = first;
+  *size = buffer.first;
+  return SUCCESS;
+}
+
 int hipMemset(void *to, int value, size_t size) {
   LOCKED;
   if (!is_ours(to, size)) return INVALID_VALUE;

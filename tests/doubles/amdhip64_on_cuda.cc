@@ -93,6 +93,17 @@ int hipFree(void *buffer) {
   return cuMemFree(at(buffer));
 }
 
+int hipMemGetAddressRange(void **start, size_t *size, void *memory) {
+  std::lock_guard<std::mutex> locked(lock);
+  auto next = buffers.upper_bound((char *)memory);
+  if (next == buffers.begin()) return INVALID_VALUE;
+  auto [first, buffer] = *std::prev(next);
+  if (buffer.second != current || (char *)memory >= first + buffer.first) return INVALID_VALUE;
+  *start = first;
+  *size = buffer.first;
+  return SUCCESS;
+}
+
 int hipMemset(void *to, int value, size_t size) {
   ENTER;
   return cuMemsetD8(at(to), (unsigned char)value, size);

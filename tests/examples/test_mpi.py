@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import commands
+import doubles
 import mpi
 import pytest
 
@@ -37,6 +38,14 @@ def test_it_has_the_serial_answer_and_prints_scaling(program: list[str | Path], 
     assert table[:2] == HEADER
     assert [int(line.split()[0]) for line in table[2:]] == ([1, 2] if ranks == 2 else [1, 2, 4])
     assert all(re.fullmatch(r" +\d+( +\d+\.\d+){4}", line) for line in table[2:])
+
+
+def test_messages_from_the_device(program: list[str | Path], tmp_path: Path) -> None:
+    """MPI takes the "device's" memory of HIP's test double, which is the host's; C without nomp has none."""
+    environment = doubles.environment(doubles.build(tmp_path)) | mpi.ENVIRONMENT
+    environment |= {"NOMP_BACKEND": "hip", "GPU_AWARE": "1"}
+    done = commands.succeed("mpirun", "-n", "2", *program, "check", env=environment)
+    assert done.stdout == "2 ranks: the same as the serial answer\n"
 
 
 def test_one_rank_alone(program: list[str | Path]) -> None:

@@ -95,6 +95,13 @@ int nomp_run(int id, ...);
 /* Wait for all kernels and copies. */
 int nomp_sync(void);
 
+/*
+ * Where the device has the element at ptr, for other users of the device's memory, such as MPI; call nomp_sync() before
+ * they use it.  *mapped is NULL if ptr is not mapped, or where the device's memory has no addresses (OpenCL).  It is
+ * right until a nomp_update() maps or frees something.  libnomp does not have this function.
+ */
+int nomp_mapped(const void *ptr, void **mapped);
+
 /* The text of error id, to be freed by the caller with free(); NULL if there is no such error. */
 char *nomp_get_err_str(unsigned id);
 

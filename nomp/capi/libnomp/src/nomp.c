@@ -32,6 +32,15 @@ int nomp_update(void *ptr, size_t start_index, size_t end_index, size_t unit_siz
   return nomp_py_update((uintptr_t)ptr, start_index, end_index, unit_size, (int)op);
 }
 
+int nomp_mapped(const void *ptr, void **mapped) {
+  REQUIRE_START("nomp_mapped");
+  if (!mapped) FAIL(NOMP_USER_INPUT_IS_INVALID, "The second argument of nomp_mapped must not be NULL.");
+  uintptr_t found = 0;
+  int error = nomp_py_mapped((uintptr_t)ptr, &found);
+  *mapped = (void *)found;
+  return error;
+}
+
 static int remember(struct nomp_kernel kernel) {
   pthread_mutex_lock(&lock);
   int ok = 1;

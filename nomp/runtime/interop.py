@@ -1,0 +1,226 @@
+"""Arrays of other libraries, taken as they are: without copies, and without importing the libraries.
+
+In: whatever a program gives to a kernel.  Out: a NumPy array for what is in the host's memory, a `DeviceArray` for what
+is on the device in use.  An array on a GPU is known by ``__cuda_array_interface__`` (CuPy, Numba, PyTorch, pycuda) or
+DLPack, one of pyopencl by its class, one on the host by ``__array_interface__``, DLPack (PyTorch) or Python's buffers.
+
+Errors: N633 for memory of another device; N234 for what is no array that kernels can use.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from nomp.arithmetic import SIZES
+from nomp.backend import BackendError, Device
+from nomp.diagnostics import NompError, Span, error
+from nomp.frontend.python_context import Unset
+from nomp.runtime import api, arrays, dlpack, session
+from nomp.runtime.device_array import DeviceArray, empty, like
+from nomp.runtime.device_memory import DeviceMemory
+from nomp.runtime.failure import driver_errors
+
+PLAIN = frozenset(
+    (bool, int, float, np.ndarray, np.memmap, DeviceArray, FunctionType, type(len), ModuleType, type, np.ufunc, Unset)
+) | {np.dtype(name).type for name in SIZES}
+"""The types of what is nothing of another library's."""
+
+
+def adapted(objects: Sequence[Any], span: Span | None) -> Sequence[Any]:
+    """*objects*, with arrays in the place of those of other libraries."""
+    return [_adapted(found, span) for found in objects]
+
+
+def _adapted(found: Any, span: Span | None) -> Any:
+    if type(found) in PLAIN or isinstance(found, np.ndarray | np.generic | str | bytes | list | tuple | dict):
+        return found
+    if isinstance(interface := getattr(found, "__cuda_array_interface__", None), dict):
+        return _of_cuda_interface(found, interface, span)
+    opencl = sys.modules.get("pyopencl.array")
+    if opencl is not None and isinstance(found, opencl.Array):
+        return _of_pyopencl(found, span)
+    if hasattr(found, "__array_interface__"):
+        return np.asarray(found)
+    if hasattr(found, "__dlpack__") and hasattr(found, "__dlpack_device__"):
+        return _of_dlpack(found, span)
+    return _of_buffer(found)
+
+
+def asarray(found: Any) -> DeviceArray:
+    """A view, without a copy, of an array of another library on the device in use.  Errors: N633, N234."""
+    made = found if isinstance(found, DeviceArray) else _adapted(found, None)
+    if not isinstance(made, DeviceArray):
+        what = f"{_articled(type(found).__name__)} is no array on the device"
+        raise error("N234", what, help="nomp.array(...) copies an array to the device")
+    return made
+
+
+def from_dlpack(found: Any) -> DeviceArray:
+    """A view, without a copy, of an array on the device in use, by DLPack.  Errors: N633, N234."""
+    made = found if isinstance(found, DeviceArray) else _of_dlpack(found, None)
+    if not isinstance(made, DeviceArray):
+        step = "np.from_dlpack takes it, nomp.array(...) copies it to the device"
+        raise error("N633", "the array is in the host's memory", help=step)
+    return made
+
+
+def array(values: Any, dtype: Any = None) -> DeviceArray:
+    """A new array on the device, with a copy of *values*: anything that `numpy.array` takes, or an array on the device.
+
+    Starts nomp if the program has not.  Errors: N234 for types that kernels do not know, N611.
+    """
+    found = _adapted(values, None)
+    if isinstance(found, DeviceArray) and dtype in (None, found.dtype):
+        return found.copy()
+    given = np.asarray(found, dtype)
+    made = empty(given.shape, given.dtype)
+    made.set(given)
+    return made
+
+
+def zeros(shape: Any, dtype: Any = np.float64) -> DeviceArray:
+    """A new array on the device whose elements are zero.  Errors: those of `empty`."""
+    made = empty(shape, dtype)
+    if made.size:
+        with session.lock, driver_errors(f"filling an array of {made.nbytes} bytes"):
+            session.opened().device.zero(made.buffer, made.offset, made.nbytes)
+    return made
+
+
+def mapped(found: np.ndarray[Any, Any]) -> DeviceArray:
+    """The device's copy of a NumPy array that an ``update`` has put there, as an array; it lives as long as that does.
+
+    Errors: N604 if not all of the array is there.
+    """
+    if not isinstance(found, np.ndarray):
+        what = _articled(type(found).__name__)
+        raise error("N234", f"{what} is no NumPy array", help="give what update has been given")
+    address = found.__array_interface__["data"][0]
+    low, high = arrays.stretch(found, address)
+    context = session.opened()
+    if context.memory.containing(low, max(high, low + 1)) is None:
+        raise error("N604", "the array is not on the device", help="put it there: nomp.update(to=a)")
+    form = like(found.shape, found.dtype, found.strides, found.flags.writeable)
+    return DeviceArray(DeviceMemory(context.memory, low, high), address, form)
+
+
+# ---------------------------------------------------------------------------------------------- from other libraries
+
+
+def _of_cuda_interface(found: Any, interface: dict[str, Any], span: Span | None) -> DeviceArray:
+    if interface.get("mask") is not None:
+        raise error("N234", "an array with a mask cannot be used", span, help="apply the mask before")
+    try:
+        address, read_only = interface["data"]
+        form = like(interface["shape"], interface["typestr"], interface.get("strides"), not read_only)
+    except (KeyError, TypeError, ValueError) as reason:
+        what = f"the __cuda_array_interface__ of {_articled(type(found).__name__)} is wrong: {reason!r}"
+        raise error("N234", what, span, help="see Numba's documentation of the interface") from reason
+    device = _device(("cuda", "hip"), "a GPU", span)
+    queue = interface.get("stream") or 0
+    # The device's own queue waits for the default stream, 1, and the default stream for it.
+    return _of_memory(device, address or 0, form, 0 if queue == 1 else queue, found, span)
+
+
+def _of_pyopencl(found: Any, span: Span | None) -> DeviceArray:
+    form = like(found.shape, found.dtype, found.strides)
+    device = _device(("opencl",), "OpenCL", span)
+    handle = found.base_data.int_ptr if form.size else 0
+    queue = found.queue.int_ptr if found.queue is not None else 0
+    for event in found.events:
+        event.wait()
+    queue = 0 if queue == device.handles().queue else queue
+    return _of_memory(device, handle, form, queue, found, span, found.offset)
+
+
+def _of_dlpack(found: Any, span: Span | None) -> np.ndarray[Any, Any] | DeviceArray:
+    kind, number = (int(part) for part in found.__dlpack_device__())
+    try:
+        if kind in dlpack.HOSTS:
+            return _on_host(dlpack.imported(found, None))
+        plain = dlpack.KINDS["cuda"] if kind == dlpack.MANAGED else kind
+        names = [name for name, known in dlpack.KINDS.items() if known == plain]
+        device = _device(names, f"DLPack's device {kind}", span)
+        handles = device.handles()
+        if "opencl" not in names and number != handles.number:
+            raise _elsewhere(f"it is on device {number}, and nomp uses device {handles.number}", span)
+        made = dlpack.imported(found, None if "opencl" in names else handles.queue)
+    except (BufferError, TypeError, ValueError, RuntimeError) as reason:
+        what = f"the array of type {type(found).__name__} cannot be used: {reason}"
+        raise error("N234", what, span, help="convert it to one that exports DLPack") from reason
+    form = like(made.shape, made.dtype, made.strides, made.writeable)
+    return _of_memory(device, made.data, form, 0, made.owner, span, made.offset)
+
+
+def _on_host(made: dlpack.Imported) -> np.ndarray[Any, Any]:
+    form = like(made.shape, made.dtype, made.strides)
+    if not form.size:
+        return np.empty(made.shape, made.dtype)
+    first = made.data + made.offset
+    low, high = arrays.stretch(form, first)
+    raw: Any = (ctypes.c_char * (high - low)).from_address(low)
+    raw.owner = made.owner
+    found = np.ndarray(made.shape, made.dtype, raw, first - low, made.strides)
+    found.flags.writeable = made.writeable
+    return found
+
+
+def _of_buffer(found: Any) -> Any:
+    """An array of what has a buffer of numbers that Python computes with as NumPy does; else *found* itself."""
+    try:
+        view = memoryview(found)
+    except TypeError:
+        return found
+    return np.asarray(view) if view.format in ("d", "q", "l") and view.itemsize == 8 else found
+
+
+def _of_memory(
+    device: Device, handle: int, form: np.ndarray[Any, Any], queue: int, owner: Any, span: Span | None, offset: int = 0
+) -> DeviceArray:
+    """The array *form* whose element 0 is *offset* bytes behind what the driver calls *handle*."""
+    with session.lock:
+        map = session.opened().memory
+        if not form.size:
+            return DeviceArray(DeviceMemory(map, 0, 0, 0), 0, form)
+        try:
+            there = device.foreign(handle)
+        except BackendError as reason:
+            raise _elsewhere(str(reason), span) from reason
+        if not there.writeable:
+            form.flags.writeable = False
+        offset += there.offset
+        if own := map.holding(there.buffer):  # the array is one of ours, or in the copy of a mapped one
+            start = own.start - own.offset(own.start) + there.buffer - own.buffer
+            return DeviceArray(DeviceMemory(map, own.start, own.end, None, queue, owner), start + offset, form)
+        if there.nbytes:
+            used = session.borrowed.whole(map, there.buffer, there.nbytes, queue, owner)
+            start = used.start
+        else:
+            start = there.buffer
+            low, high = arrays.stretch(form, start + offset)
+            used = DeviceMemory(map, low, high, low, queue, owner)
+        return DeviceArray(used, start + offset, form)
+
+
+def _device(dialects: Sequence[str], what: str, span: Span | None) -> Device:
+    """The device in use, one whose kernels are in one of *dialects*."""
+    api.ensure_started()
+    device = session.opened().device
+    if device.info.dialect not in dialects:
+        raise _elsewhere(f"it is on {what}, and nomp uses {device.info.backend}", span)
+    return device
+
+
+def _elsewhere(reason: str, span: Span | None) -> NompError:
+    step = "have nomp use the device of the array: nomp.init(backend=..., device=...); or copy it: nomp.array(...)"
+    return error("N633", f"an array cannot be used by kernels: {reason}", span, help=step)
+
+
+def _articled(name: str) -> str:
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
