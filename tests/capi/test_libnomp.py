@@ -11,21 +11,20 @@ from pathlib import Path
 
 import pytest
 from capi_support import PROGRAMS, Run, bare_environment
+from quick import first_of
 
 from nomp import region_json
 from nomp.capi import INCLUDE, LIBRARY
 from nomp.region import Assign, Binary, Const, For, Load, Param, Place, Region, Var
 
-MORE = ("alone.c", "one_kernel.c", "replay.c", "threads.c", "timing.c")
 
-
-@pytest.mark.parametrize("name", ["axpy.c", *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
+@pytest.mark.parametrize("name", first_of(["axpy.c", "alone.c", "one_kernel.c", "replay.c", "threads.c"]))
 def test_program(run: Run, name: str) -> None:
     done = run(name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
-@pytest.mark.parametrize("name", ["axpy.c", "threads.c"])
+@pytest.mark.parametrize("name", first_of(["axpy.c", "threads.c"]))
 def test_kernels_without_a_loop_are_not_verified_and_that_is_said_once(run: Run, name: str) -> None:
     done = run(name, NOMP_VERIFY="1", NOMP_VERBOSE="2")
     assert (done.returncode, done.stdout) == (0, "done\n")
@@ -55,6 +54,7 @@ def test_program_with_errors_before_it_is_told_to_be_quiet(run: Run, name: str) 
     assert [re.sub(r"^\[Error\] libnomp/src/nomp\.c:\d+ ", "", error) for error in errors] == BEFORE_QUIET[name]
 
 
+@pytest.mark.slow
 def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
     done = run("leave.c")
     assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")
@@ -209,6 +209,7 @@ def test_loop_before_init(run: Run) -> None:
     )
 
 
+@pytest.mark.slow
 def test_going_on_after_an_error(run: Run) -> None:
     done = pragma(run, "early", NOMP_ON_ERROR="continue")
     assert (done.returncode, done.stdout) == (0, "0 3 6 9 12 15 18 21 24 27 done\n")

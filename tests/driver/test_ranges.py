@@ -64,6 +64,7 @@ def ranges(text: str) -> list[str]:
     return [line.removeprefix("> ") for line in lines[::2]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FUNCTIONS)
 def test_each_launch_and_update_is_a_range(folder: Path, kind: str) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "NOMP_RANGES": kind}
@@ -73,6 +74,7 @@ def test_each_launch_and_update_is_a_range(folder: Path, kind: str) -> None:
     assert ranges(done.stderr) == ["update a p.c:5", "update b p.c:5", *add, "update a p.c:11"]
 
 
+@pytest.mark.slow
 def test_ranges_of_a_python_program(folder: Path) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "NOMP_RANGES": "nvtx"}
     done = run(*NOMP, "run", "p.py", cwd=folder, env=environment)

@@ -65,6 +65,7 @@ def compare(a: str, b: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return commands.run(sys.executable, FOLDER.parent / "compare.py", "a", "b", cwd=folder)
 
 
+@pytest.mark.slow
 def test_error_falls_spectrally(plain: Path) -> None:
     errors = [error(plain, order, 2) for order in range(3, 10)]
     assert all(finer < coarser / 2.5 for coarser, finer in itertools.pairwise(errors))

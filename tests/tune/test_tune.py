@@ -94,6 +94,7 @@ def kept(program: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_program_is_tuned(program: Path) -> None:
     done = tune(program)
     results = kept(program)
