@@ -60,6 +60,7 @@ def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")
 
 
+@pytest.mark.slow
 def test_where_stderr_is_closed_warnings_do_not_get_into_the_output(run: Run, tmp_path: Path) -> None:
     said = run("leave.c", "--nomp-nothing", "1")
     assert "Unknown command line argument" in said.stderr

@@ -83,6 +83,7 @@ def test_ranges_of_a_python_program(folder: Path) -> None:
     assert found == ["update the array", *[f"more {folder}/p.py:7"] * 3, "update the array"]
 
 
+@pytest.mark.slow
 def test_they_go_with_a_profile(folder: Path) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "NOMP_RANGES": "nvtx", "NOMP_PROFILE": "1"}
     done = run(folder / "p", cwd=folder, env=environment)

@@ -73,6 +73,7 @@ def test_error_falls_spectrally(plain: Path) -> None:
     assert errors[-1] < 1e-8
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_mesh(plain: Path) -> None:
     assert error(plain, 3, 4) < error(plain, 3, 2) / 2**3
 

@@ -88,6 +88,7 @@ def test_views_of_one_buffer(load: Load, shift: int, resident: bool) -> None:
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_types_change_between_calls(load: Load) -> None:
     f = load(OVERLAP).f
     for dtype in ("float64", "float32", "int32", "uint8", "bool", "float64"):
