@@ -289,7 +289,7 @@ def f(a, b):
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.parametrize("name", first_of(STATEMENTS))
 def test_statements(load: Load, name: str) -> None:
     same(load, STATEMENTS[name], np.linspace(0.0, 4.5, 10), np.linspace(1.0, 10.0, 10))
 

@@ -93,6 +93,7 @@ def log(folder: Path) -> list[tuple[str, ...]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_function_is_tuned(folder: Path) -> None:
     done = tune(folder, 1e9, functions=2)
     best = min(kept(folder), key=lambda trial: float(trial["microseconds"]))["choices"]
