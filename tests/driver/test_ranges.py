@@ -91,6 +91,7 @@ def test_they_go_with_a_profile(folder: Path) -> None:
     assert ranges(marks)[2:6] == ["add p.c:8"] * 4 and "\nadd " in table
 
 
+@pytest.mark.slow
 def test_without_the_library_the_program_runs_on(folder: Path) -> None:
     done = run(folder / "p", cwd=folder, env={**os.environ, "NOMP_RANGES": "roctx"})
     assert (done.returncode, done.stdout) == (0, "6\n")

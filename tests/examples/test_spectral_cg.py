@@ -78,6 +78,7 @@ def test_error_falls_with_the_mesh(plain: Path) -> None:
     assert error(plain, 3, 4) < error(plain, 3, 2) / 2**3
 
 
+@pytest.mark.slow
 def test_residual_is_printed_every_ten_iterations(plain: Path) -> None:
     lines = run(plain, 3, 2, 25).splitlines()
     assert lines[0] == "order 3, 8 elements, 512 nodes"

@@ -170,6 +170,7 @@ def test_floating_point_is_not_regrouped() -> None:
     assert out[1] == 1e200 * (1e200 * 1e-200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_math_functions(dtype: str) -> None:
     names = [

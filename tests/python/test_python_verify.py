@@ -91,6 +91,7 @@ _WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _WRONG)
 def test_what_python_refuses_to_compute(load: Load, name: str) -> None:
     """Where Python raises an exception, or has larger numbers, the kernel's number is none of the program's."""
