@@ -30,7 +30,7 @@ NOMP_CC = (sys.executable, "-m", "nomp.driver", "cc")
 
 @dataclass(frozen=True)
 class Run:
-    """A process from its start to its end: seconds, those of processors, and the most memory that it had, in MB."""
+    """A process: seconds from start to answer, those of processors to its end, and its memory at most, in MB."""
 
     seconds: float
     processor: float
@@ -62,6 +62,7 @@ def measured(folder: Path, rounds: int) -> dict[str, Any]:
         "NOMP_BENCH_OPENCL": loader, "LD_LIBRARY_PATH": str(Path(loader).parent), "NOMP_BACKEND": "opencl",
         "NOMP_CACHE_DIR": str(folder / "cache"), "POCL_CACHE_DIR": str(folder / "pocl"), "POCL_SIGFPE_HANDLER": "0",
     }  # fmt: skip
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has its modules compiled
     for source, *more in (("launch.c", "-ldl"), ("start.c",), ("start_raw.c", "-ldl")):
         compiler = NOMP_CC if source != "start_raw.c" else ("gcc",)
         words = (*compiler, "-O2", HERE / source, "-o", folder / Path(source).stem, *more)
@@ -111,9 +112,10 @@ def _started(program: Path, environment: Mapping[str, str]) -> Run:
     start = time.perf_counter()
     process = subprocess.Popen([program], env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout
-    answer = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
+    answer = process.stdout.readline()
     seconds = time.perf_counter() - start
+    answer += process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode or answer != "501.5\n":
         raise subprocess.CalledProcessError(process.returncode, str(program), answer, f"it printed {answer!r}")

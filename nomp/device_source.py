@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from nomp import region
+from nomp.conditions import Condition
 from nomp.diagnostics import Span
 
 ArgumentKind = Literal["buffer", "value", "scratch"]
@@ -139,7 +140,8 @@ class Schedule:
     (isl's text) is what a script takes for granted of the region's scalars.  *gone* are the statements of which scripts
     have removed instructions; *unwaited* are shared locals of scripts with the scalars (sets of isl's, "" for unknown
     ones) for which items use them without a barrier.  *complete*: whether scripts have changed nothing else than what
-    is told here.
+    is told here.  *wrong* is all that as one condition on the region's scalars: where the schedule is not right; None
+    if it has no simple form.
     """
 
     placements: tuple[Placement, ...] = ()
@@ -152,6 +154,7 @@ class Schedule:
     complete: bool = True
     gone: Mapping[int, Blame | None] = field(default_factory=dict)
     unwaited: tuple[tuple[str, str], ...] = ()
+    wrong: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Whether a schedule runs iterations at the same time that depend on each other, or in the wrong order.
 
 In: a region, and the `Schedule` that its scripts made of it.  Out: a `Watch` over what may be wrong then: the values of
-a launch tell whether it is.  Called by `pipeline`, which warns of what cannot be proven, and by `runtime.kernel`, which
+a launch tell whether it is.  Called by `pipeline`, which warns of what cannot be proven, and by `runtime.guard`, which
 refuses launches that are wrong.
 """
 
@@ -11,10 +11,12 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from nomp.accesses import Access, parameters
+from nomp.accesses import Access, parameters, spelled
 from nomp.arithmetic import Number
+from nomp.conditions import Condition
 from nomp.conflict import Conflict, Witness, given, listed
 from nomp.dangers import AT_ONCE, REORDERED, Danger, found
+from nomp.decided import condition
 from nomp.device_source import Schedule
 from nomp.diagnostics import Diagnostic, Note, Span
 from nomp.omissions import omissions
@@ -66,6 +68,23 @@ class Watch:
         sure = any(omission.sure for omission in self._omissions)
         unwaited = any(values for _, values in self.schedule.unwaited)
         return sure or unwaited or bool(self._certain or self.schedule.assumes)
+
+    def wrong(self) -> Condition | None:
+        """For which scalars `refusal` has something to say; None if that has no simple form."""
+        names = parameters(self.region)
+        everywhere = given(names, {})
+        found = everywhere - everywhere
+        if self._assumed is not None:
+            found |= everywhere - isl.Set(spelled(self._assumed, names)[0])
+        for omission in self._omissions:
+            if omission.sure:
+                found |= everywhere if omission.points is None else omission.points.params()
+        for _, values in self.schedule.unwaited:
+            if values:
+                found |= isl.Set(values).params()
+        for danger in self._certain:
+            found |= danger.pairs.pairs.params()
+        return condition(found.align_params(everywhere.space), tuple(names))
 
     def refusal(self, scalars: Mapping[str, Number]) -> Diagnostic | None:
         """The error (N309, N403, N405), if the schedule is wrong for these *scalars*, with an example."""

@@ -247,7 +247,8 @@ def _judged(
     schedule = replace(schedule, assumes=assumes)
     watch = legality.Watch(region, schedule)
     doubt = watch.unproven()
-    return replace(source, schedule=schedule if watch.is_needed() else None), (doubt,) if doubt else ()
+    judged = replace(schedule, wrong=watch.wrong()) if watch.is_needed() else None
+    return replace(source, schedule=judged), (doubt,) if doubt else ()
 
 
 def _assumed(region: Region, before: TranslationUnit, kernel: TranslationUnit) -> str:

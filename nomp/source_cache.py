@@ -10,10 +10,13 @@ imports is known only after it has run: the sets of files that were seen are kep
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +90,23 @@ def _seen(device: DeviceInfo, scripted: bool) -> DeviceInfo:
 
 def _pipeline() -> Compile:
     """The compiler, imported when the first kernel needs it."""
-    from nomp import pipeline
+    with _uncollected():
+        from nomp import pipeline
 
+        import_module("nomp.codegen")  # and with it loopy, which each kernel needs
     return pipeline.compile
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """A block in which no garbage is looked for: modules make none, and looking is a tenth of their import."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _key(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nomp.conditions import Condition, Piece
 from nomp.device_source import Argument, DeviceSource, Launch, Placement, Schedule, Scratch, Value
 from nomp.diagnostics import Diagnostic, Note, Span
 from nomp.region import NOWHERE, Place, Region
@@ -85,5 +86,8 @@ def _replaced(data: Any, kind: str, function: Any) -> Any:
 
 _NODES: Mapping[str, Any] = {
     node.__name__: node
-    for node in (DeviceSource, Value, Scratch, Argument, Launch, Placement, Schedule, Diagnostic, Note, frozenset, dict)
-}
+    for node in (
+        DeviceSource, Value, Scratch, Argument, Launch, Placement, Schedule, Condition, Piece, Diagnostic, Note,
+        frozenset, dict,
+    )
+}  # fmt: skip

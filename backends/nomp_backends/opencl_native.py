@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nomp.backend import Bound, address_of
 from nomp_backends import opencl_driver as cl
 
 if TYPE_CHECKING:
-    from nomp_backends.opencl import OpenCLKernel
+    from nomp_backends.opencl import OpenCLDevice, OpenCLKernel
 
 
 class OpenCLNative:

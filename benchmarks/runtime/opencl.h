@@ -17,7 +17,7 @@ static const char *source =
     "__kernel void work(__global double *a, __global double *b, __global double *c, __global double *d, double x,"
     " int n) { for (int i = 0; i < n; i++) a[i] = x * b[i] + c[i] * d[i]; }";
 
-static void *context, *queue;
+static void *context, *queue, *loader, *program;
 static int (*enqueue)(void *, void *, unsigned, const size_t *, const size_t *, const size_t *, unsigned, void *, void *);
 static int (*finish)(void *);
 static int (*set)(void *, unsigned, size_t, const void *);
@@ -33,7 +33,7 @@ static double now(void) {
 
 /* A kernel with its four arrays, of n elements, and its two scalars. */
 static void *raw_kernel(void *buffers[4], double *arrays[4], double x, int n) {
-  void *loader = dlopen(getenv("NOMP_BENCH_OPENCL"), RTLD_NOW);
+  loader = dlopen(getenv("NOMP_BENCH_OPENCL"), RTLD_NOW);
   CHECK(loader);
   void *platform, *device;
   int status;
@@ -44,7 +44,7 @@ static void *raw_kernel(void *buffers[4], double *arrays[4], double x, int n) {
       NULL, 1, &device, NULL, NULL, &status);
   queue = ((void *(*)(void *, void *, unsigned long, int *))dlsym(loader, "clCreateCommandQueue"))(context, device, 0,
                                                                                                   &status);
-  void *program = ((void *(*)(void *, unsigned, const char **, void *, int *))dlsym(
+  program = ((void *(*)(void *, unsigned, const char **, void *, int *))dlsym(
       loader, "clCreateProgramWithSource"))(context, 1, &source, NULL, &status);
   CHECK(status == 0);
   CHECK(((int (*)(void *, unsigned, void **, const char *, void *, void *))dlsym(loader, "clBuildProgram"))(
@@ -61,6 +61,17 @@ static void *raw_kernel(void *buffers[4], double *arrays[4], double x, int n) {
   }
   CHECK(set(kernel, 4, sizeof x, &x) == 0 && set(kernel, 5, sizeof n, &n) == 0);
   return kernel;
+}
+
+static void released(const char *release, void *handle) { CHECK(((int (*)(void *))dlsym(loader, release))(handle) == 0); }
+
+/* What `finalize` does. */
+static inline void raw_release(void *kernel, void *buffers[4]) {
+  released("clReleaseKernel", kernel);
+  for (int i = 0; i < 4; i++) released("clReleaseMemObject", buffers[i]);
+  released("clReleaseProgram", program);
+  released("clReleaseCommandQueue", queue);
+  released("clReleaseContext", context);
 }
 
 static void raw_launch(void *kernel) {

@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
     a[i] = x * b[i] + c[i] * d[i];
 #pragma nomp update(from : a)
   printf("%g\n", a[N - 1]);
+  fflush(stdout); /* now the answer is there */
 #pragma nomp finalize
   return 0;
 }

@@ -12,5 +12,7 @@ int main(void) {
   raw_launch(kernel);
   CHECK(copy_out(queue, buffers[0], 1, 0, sizeof a, a, 0, NULL, NULL) == 0);
   printf("%g\n", a[N - 1]);
+  fflush(stdout);
+  raw_release(kernel, buffers);
   return 0;
 }

@@ -30,6 +30,7 @@ from nomp.report import progress
 from nomp.runtime import aliasing, arguments, between, bounds, ranges
 from nomp.runtime.cells import Cell
 from nomp.runtime.failure import driver_error, driver_errors
+from nomp.runtime.guard import Guard
 from nomp.runtime.memory import AddressMap, Entry
 from nomp.runtime.plan import Plan, Situation
 from nomp.runtime.program import Program, Ready, rebound
@@ -38,7 +39,6 @@ from nomp.runtime.scalars import Scalars
 from nomp.runtime.tables import Table
 
 if TYPE_CHECKING:
-    from nomp.legality import Watch
     from nomp.runtime.elements import Stretch
     from nomp.runtime.recorder import Recorder
     from nomp.runtime.tuning import Tuning
@@ -93,7 +93,7 @@ class Kernel:
         self._cells = [Cell(region, i) for i, p in places if p.kind == "cell"]
         self._counters = [(i, p) for i, p in places if p.kind == "counter"]
         self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
-        self._watches: dict[Program, Watch | None] = {}
+        self._guards: dict[Program, Guard] = {}
         self._accesses = bounds.accesses(region)
         self._may_alias = aliasing.matters(region)
         self._singles_matter = aliasing.singles_matter(region)
@@ -270,7 +270,7 @@ class Kernel:
                 self._programs[key] = Program(context.device, source, self.span, context.cache, self._scalars.loose)
             if context.recorder:
                 context.recorder.compiled(self.region, source.text)
-            self._watches[self._programs[key]] = _watch(self.region, source)
+            self._guards[self._programs[key]] = Guard(self.region, source.schedule)
         return self._programs[key]
 
     @property
@@ -281,7 +281,7 @@ class Kernel:
     def release(self, context: Context) -> None:
         """Forget what is compiled and free what launches needed; the region can be run again on another device."""
         self._plans.clear()
-        self._watches.clear()
+        self._guards.clear()
         with ExitStack() as steps:  # all of them, whatever fails
             while self._programs:
                 steps.callback(self._programs.popitem()[1].release)
@@ -355,7 +355,7 @@ class Kernel:
         choices = context.tuning.choices(self.region, scalars) if context.tuning else ()
         variant = Variant(no_wrap, any(offsets.values()), aliased, apart, wraps=not exact, choices=choices)
         program = self.compile(context, scalars, variant)
-        if (watch := self._watches[program]) and (wrong := watch.refusal(scalars)):
+        if wrong := self._guards[program].refusal(scalars):
             context.illegal(wrong)
         for cell in self._cells:
             buffers[cell.param.name] = cell.buffer(context.device, once=cell.param.name in program.finished)
@@ -381,15 +381,6 @@ class Kernel:
             step = f"copy '{one}' to a variable of its own before the loop, or give the kernel memory that is apart"
             raise error("N402", message, self.region.span(both[0].place), help=step)
         plan.apart[:] = addresses
-
-
-def _watch(region: Region, source: DeviceSource) -> Watch | None:
-    """What to look at before launches of *source*, if a script scheduled it."""
-    if source.schedule is None:
-        return None
-    from nomp.legality import Watch  # only scripts need it
-
-    return Watch(region, source.schedule)
 
 
 def _bytes(value: Number, dtype: str) -> bytes:

@@ -183,6 +183,7 @@ def _holding(folder: Path) -> BaseProcess:
     return process
 
 
+@pytest.mark.slow
 def test_one_process_at_a_time_makes_an_entry(tmp_path: Path) -> None:
     log = tmp_path / "log"
     context = multiprocessing.get_context("spawn")

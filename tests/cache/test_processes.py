@@ -115,6 +115,32 @@ def test_a_cold_start_imports_no_more_than_it_needs(warm: Program) -> None:
     assert found & {"clang", "jinja2", "lark", "mako", "nomp.tune", "pygments"} == set()
 
 
+BACKWARDS = """#include <stdlib.h>
+int main(int argc, char **argv) {
+  static double a[100];
+  int n = atoi(argv[1]);
+#pragma nomp init(argc, argv)
+#pragma nomp update(to : a)
+#pragma nomp for transform("rows", "tile", size = 4)
+  for (int i = 0; i < n; i++)
+    a[i] = a[i + 1];
+#pragma nomp finalize
+  return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_launches_are_judged_without_isl_unless_they_are_refused(warm: Program) -> None:
+    """Groups have eight iterations: one group is in order, two are not."""
+    (warm.folder / "back.c").write_text(BACKWARDS)
+    succeed(*NOMP_CC, "back.c", "-o", "back", cwd=warm.folder)
+    done = [run(warm.folder / "back", n, env=warm.environment | IMPORTS) for n in ("7", "7", "9")]
+    assert [one.returncode for one in done] == [0, 0, 1]
+    assert [imported(one.stderr) & {"loopy", "islpy"} for one in done] == [{"loopy", "islpy"}, set(), {"islpy"}]
+    assert "[N403]" in done[2].stderr
+
+
 @pytest.mark.slow
 def test_a_warm_start_compiles_nothing_by_pocl_either(warm: Program) -> None:
     shutil.rmtree(warm.folder / "pocl")

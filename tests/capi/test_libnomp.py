@@ -11,21 +11,20 @@ from pathlib import Path
 
 import pytest
 from capi_support import PROGRAMS, Run, bare_environment
+from quick import first_of
 
 from nomp import region_json
 from nomp.capi import INCLUDE, LIBRARY
 from nomp.region import Assign, Binary, Const, For, Load, Param, Place, Region, Var
 
-MORE = ("alone.c", "one_kernel.c", "replay.c", "threads.c", "timing.c")
 
-
-@pytest.mark.parametrize("name", ["axpy.c", *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
+@pytest.mark.parametrize("name", first_of(["axpy.c", "alone.c", "one_kernel.c", "replay.c", "threads.c"]))
 def test_program(run: Run, name: str) -> None:
     done = run(name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
-@pytest.mark.parametrize("name", ["axpy.c", "threads.c"])
+@pytest.mark.parametrize("name", first_of(["axpy.c", "threads.c"]))
 def test_kernels_without_a_loop_are_not_verified_and_that_is_said_once(run: Run, name: str) -> None:
     done = run(name, NOMP_VERIFY="1", NOMP_VERBOSE="2")
     assert (done.returncode, done.stdout) == (0, "done\n")
@@ -60,11 +59,13 @@ def test_where_the_device_has_an_array(run: Run) -> None:
     assert (done.returncode, done.stdout) == (0, "done\n")
 
 
+@pytest.mark.slow
 def test_a_program_may_leave_while_kernels_run(run: Run) -> None:
     done = run("leave.c")
     assert (done.returncode, done.stdout, done.stderr) == (3, "done\n", "")
 
 
+@pytest.mark.slow
 def test_where_stderr_is_closed_warnings_do_not_get_into_the_output(run: Run, tmp_path: Path) -> None:
     said = run("leave.c", "--nomp-nothing", "1")
     assert "Unknown command line argument" in said.stderr
@@ -214,6 +215,7 @@ def test_loop_before_init(run: Run) -> None:
     )
 
 
+@pytest.mark.slow
 def test_going_on_after_an_error(run: Run) -> None:
     done = pragma(run, "early", NOMP_ON_ERROR="continue")
     assert (done.returncode, done.stdout) == (0, "0 3 6 9 12 15 18 21 24 27 done\n")

@@ -40,7 +40,12 @@ class Judgement:
         return next(iter(self.doubts), None)
 
     def refusal(self, scalars: Mapping[str, int]) -> Diagnostic | None:
-        return self.watch.refusal(scalars) if self.watch else None
+        """By isl; the condition in the record says the same."""
+        if self.watch is None:
+            return None
+        found, wrong = self.watch.refusal(scalars), self.watch.schedule.wrong
+        assert wrong is not None and wrong.holds(scalars) == (found is not None), scalars
+        return found
 
 
 def compiled(region: Region, script: Script) -> tuple[DeviceSource, Judgement]:

@@ -13,6 +13,7 @@ import pytest
 import reading
 from interpreter import Interpreter
 from nests import OutOfBounds, nest, touches
+from quick import first_of
 
 from nomp import cpu_schedule, gpu_rows, gpu_schedule, interleave, schedule
 from nomp.arithmetic import evaluate
@@ -150,7 +151,7 @@ def compared(region: Region, scalars: dict[str, int], arrays: dict[str, np.ndarr
 
 
 @pytest.mark.parametrize("cpu", [True, pytest.param(False, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", first_of(KERNELS))
 def test_kernels(name: str, cpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_schedule, "WIDTH", 5)
     monkeypatch.setattr(gpu_schedule, "ITEMS", 4)

@@ -244,6 +244,7 @@ PAIR = "double s[2]; for (int l = 0; l < 2; l++) s[l] = q[l][i]; b[i] = s[0] - s
 SWEEP = "for (int l = 0; l < 8; l++) a[i + l] = a[i + l + 1] + 1;"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "side_by_side", "inside"),
     [

@@ -64,6 +64,7 @@ def ranges(text: str) -> list[str]:
     return [line.removeprefix("> ") for line in lines[::2]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FUNCTIONS)
 def test_each_launch_and_update_is_a_range(folder: Path, kind: str) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "NOMP_RANGES": kind}
@@ -73,6 +74,7 @@ def test_each_launch_and_update_is_a_range(folder: Path, kind: str) -> None:
     assert ranges(done.stderr) == ["update a p.c:5", "update b p.c:5", *add, "update a p.c:11"]
 
 
+@pytest.mark.slow
 def test_ranges_of_a_python_program(folder: Path) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "NOMP_RANGES": "nvtx"}
     done = run(*NOMP, "run", "p.py", cwd=folder, env=environment)
@@ -81,6 +83,7 @@ def test_ranges_of_a_python_program(folder: Path) -> None:
     assert found == ["update the array", *[f"more {folder}/p.py:7"] * 3, "update the array"]
 
 
+@pytest.mark.slow
 def test_they_go_with_a_profile(folder: Path) -> None:
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "NOMP_RANGES": "nvtx", "NOMP_PROFILE": "1"}
     done = run(folder / "p", cwd=folder, env=environment)
@@ -88,6 +91,7 @@ def test_they_go_with_a_profile(folder: Path) -> None:
     assert ranges(marks)[2:6] == ["add p.c:8"] * 4 and "\nadd " in table
 
 
+@pytest.mark.slow
 def test_without_the_library_the_program_runs_on(folder: Path) -> None:
     done = run(folder / "p", cwd=folder, env={**os.environ, "NOMP_RANGES": "roctx"})
     assert (done.returncode, done.stdout) == (0, "6\n")

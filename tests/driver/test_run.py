@@ -60,6 +60,7 @@ def test_a_program_runs_as_under_python(app: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_errors_of_kernels_are_shown_at_their_line(app: Path) -> None:
     done = ran(app, "-m", "nomp.driver", "run", "app.py", "4", "more")
     assert done.returncode == 1
@@ -103,6 +104,7 @@ def test_text_that_is_no_pragma(tmp_path: Path, text: str) -> None:
     assert (ours.stdout, ours.stderr, ours.returncode) == (plain.stdout, "", 0)
 
 
+@pytest.mark.slow
 def test_verify(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text("x = 5\n#pragma nomp for\nfor i in range(3):\n    x = x // (i - 1)\nprint(x)\n")
     without, done = (ran(tmp_path, "-m", "nomp.driver", "run", *more, "app.py") for more in ((), ("--verify",)))

@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 import commands
+import pytest
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "08_python" / "heat.py"
 
 
+@pytest.mark.slow
 def test_it_prints_the_same() -> None:
     plain = commands.succeed(sys.executable, PROGRAM, "1000")
     ours = commands.succeed(sys.executable, "-m", "nomp.driver", "run", PROGRAM, "1000")

@@ -65,6 +65,7 @@ def compare(a: str, b: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return commands.run(sys.executable, FOLDER.parent / "compare.py", "a", "b", cwd=folder)
 
 
+@pytest.mark.slow
 def test_error_falls_spectrally(plain: Path) -> None:
     errors = [error(plain, order, 2) for order in range(3, 10)]
     assert all(finer < coarser / 2.5 for coarser, finer in itertools.pairwise(errors))
@@ -72,10 +73,12 @@ def test_error_falls_spectrally(plain: Path) -> None:
     assert errors[-1] < 1e-8
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_mesh(plain: Path) -> None:
     assert error(plain, 3, 4) < error(plain, 3, 2) / 2**3
 
 
+@pytest.mark.slow
 def test_residual_is_printed_every_ten_iterations(plain: Path) -> None:
     lines = run(plain, 3, 2, 25).splitlines()
     assert lines[0] == "order 3, 8 elements, 512 nodes"

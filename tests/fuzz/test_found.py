@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -136,13 +134,6 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def pool() -> Iterator[ProcessPoolExecutor]:
-    """A process that has imported what nomp needs; each program runs in a child of it."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=run.preload) as made:
-        yield made
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WORKING)
 def test_it_works_now(name: str, pool: ProcessPoolExecutor, tmp_path: Path) -> None:
@@ -150,6 +141,7 @@ def test_it_works_now(name: str, pool: ProcessPoolExecutor, tmp_path: Path) -> N
     assert verdict == "same", ran.errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_it_is_refused(name: str, pool: ProcessPoolExecutor, tmp_path: Path) -> None:
     code, text = REFUSED[name]

@@ -10,6 +10,7 @@ import pytest
 from interpreter import Interpreter
 from launch import device, run
 from nodes import add, i32, var
+from quick import first_of
 
 from nomp import pipeline
 from nomp.config import Settings
@@ -73,7 +74,7 @@ def arrays() -> dict[str, np.ndarray]:
         (9, "<", 2, 1), (-3, "<", 4, 2),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("where", ["constant", "parameter"])
+@pytest.mark.parametrize("where", first_of(["parameter", "constant"]))
 def test_headers(lower: int, relation: str, upper: int, step: int, where: str) -> None:
     bounds = (i32(lower), i32(upper)) if where == "constant" else (var("lb"), var("ub"))
     nest = loop("i", bounds[0], relation, bounds[1], step, visit("i"), BUMP, count(add(var("i"), i32(4))))

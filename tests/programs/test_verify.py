@@ -115,5 +115,6 @@ def test_the_program_ends_at_the_first(program: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_without_it_nothing_is_said(program: Path) -> None:
     assert run(program, NOMP_LEGALITY="off").stderr == ""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import first_of
 
 Load = Callable[[str], ModuleType]
 
@@ -44,7 +45,7 @@ ARITHMETIC = [expression.strip() for expression in _EXPRESSIONS.split(";")]
 TYPES = ["int64", "int32", "int16", "int8", "uint8", "uint32", "uint64", "float64", "float32"]
 
 
-@pytest.mark.parametrize("dtype", [TYPES[0], *(pytest.param(dtype, marks=pytest.mark.slow) for dtype in TYPES[1:])])
+@pytest.mark.parametrize("dtype", first_of(TYPES))
 def test_arithmetic(load: Load, dtype: str) -> None:
     """All expressions in one loop: row k of *out* is expression k."""
     refused = {"float": ("<<", ">>", "&", "~", "a[a["), "uint": ("// -3", "% -3")}.get(dtype.rstrip("123468"), ())
@@ -288,7 +289,7 @@ def f(a, b):
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STATEMENTS)
+@pytest.mark.parametrize("name", first_of(STATEMENTS))
 def test_statements(load: Load, name: str) -> None:
     same(load, STATEMENTS[name], np.linspace(0.0, 4.5, 10), np.linspace(1.0, 10.0, 10))
 

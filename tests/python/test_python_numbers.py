@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from quick import first_of
 from test_python_meaning import same
 
 from nomp.diagnostics import NompError
@@ -23,7 +24,7 @@ _WRAPPING = """
 """
 
 
-@pytest.mark.parametrize("expression", [e.strip() for e in _WRAPPING.split(";")])
+@pytest.mark.parametrize("expression", first_of(e.strip() for e in _WRAPPING.split(";")))
 def test_what_wraps_around(load: Load, expression: str) -> None:
     """Also where the sum or product begins with a counter, which is never negative itself."""
     text = f"""
@@ -68,6 +69,7 @@ _FUNCTIONS = {
 _CASES = [(name, *operands) for names, operands in _FUNCTIONS.items() for name in names.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, lefts, rights", _CASES)
 def test_operators_as_functions(load: Load, name: str, lefts: list[str], rights: list[str]) -> None:
     """``np.add`` of Python's own numbers is what NumPy makes of them."""
@@ -107,7 +109,7 @@ _RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", _RESULTS)
+@pytest.mark.parametrize("name", first_of(_RESULTS))
 def test_types_of_results(load: Load, name: str) -> None:
     """A variable has afterwards the type that it gets in Python, where only constants differ from it."""
     before, body = _RESULTS[name]

@@ -124,6 +124,7 @@ def test_arrays_that_may_overlap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "message"),
     [

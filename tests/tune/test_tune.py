@@ -94,6 +94,7 @@ def kept(program: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_program_is_tuned(program: Path) -> None:
     done = tune(program)
     results = kept(program)
@@ -202,6 +203,7 @@ def test_what_is_missing(words: tuple[str, ...], tmp_path: Path) -> None:
     assert done.returncode == 1 and "[N705]" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written(program: Path) -> None:
     (program.parent / "db").write_text("a file")
     done = run(*NOMP, "tune", "--dir", "db", "--", program, cwd=program.parent)

@@ -93,6 +93,7 @@ def log(folder: Path) -> list[tuple[str, ...]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_function_is_tuned(folder: Path) -> None:
     done = tune(folder, 1e9, functions=2)
     best = min(kept(folder), key=lambda trial: float(trial["microseconds"]))["choices"]
@@ -102,6 +103,7 @@ def test_a_function_is_tuned(folder: Path) -> None:
     assert len({pid for pid, _ in log(folder)}) == 1
 
 
+@pytest.mark.slow
 def test_other_processes_compile(folder: Path) -> None:
     """The choices of the scripts are compiled before it is known how long that takes; the others elsewhere."""
     done = tune(folder, 0)
@@ -112,6 +114,7 @@ def test_other_processes_compile(folder: Path) -> None:
     assert sorted(size for pid, size in found if pid != own) == ["100", "1000", "2000"]
 
 
+@pytest.mark.slow
 def test_a_search_that_is_interrupted_goes_on(folder: Path) -> None:
     (folder / "stop").touch()
     done = tune(folder, 1e9)
@@ -143,6 +146,7 @@ int main(int argc, char **argv) {
 """
 
 
+@pytest.mark.slow
 def test_a_program_that_is_killed_meanwhile(folder: Path) -> None:
     (folder / "a.c").write_text(PROGRAM)
     (folder / "blocks.py").write_text(SCRIPT.replace("STOP", f"os.kill(os.getpid(), {signal.SIGKILL})"))
