@@ -32,16 +32,19 @@ file.
 ## Verifying kernels
 
 With `verify` every launch of a pragma's kernel is checked against the program: the loop, which `nomp cc` has left in
-the program, runs on the host too, from the data that the device holds, and both results are compared [N618].
+the program, runs on the host too, from the data that the device holds, and both results are compared [N618]. The same
+holds for loops in Python, which run as plain Python.
 
 ```sh
 NOMP_VERIFY=1 ./program
+NOMP_VERIFY=1 python program.py
+nomp run --verify program.py
 ```
 
 The program notices nothing: its arrays and variables are afterwards what the launch has made them, also those that are
 stale on the host because their data live on the device. A launch takes as long as the loop on the host and the copying
 of its arrays, and others wait for it. Other threads must leave the arrays of a running launch alone, even on the host.
-Kernels of `nomp_jit` have no loop in the program and are not verified, which is said [N619].
+Kernels of `nomp_jit` and `nomp.kernel` have no loop in the program and are not verified, which is said [N619].
 """
 
 
