@@ -14,6 +14,7 @@ from nomp.report.peaks import Peaks
 from nomp.runtime.devices import open_device
 
 
+@pytest.mark.slow
 def test_kernels_of_several_programs_are_in_one_picture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
