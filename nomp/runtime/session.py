@@ -128,7 +128,7 @@ class Session:
                     steps.callback(replays.start, native, self._markers)
                 if before:
                     before.stop()
-                if replays:
+                elif replays:
                     replays.stop()
                 if sink:
                     from nomp.runtime.recorder import Recorder

@@ -237,9 +237,11 @@ def test_what_c_has_measured_is_told_at_finalize(replays: Replays) -> None:
         session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
     replays.ready, replays.log = [(replays.kept[0].actions[0].label, (5, 6))], []
     device = bench.device
+    replays.stop = lambda: replays.log.append(f"stop after {device.log[-1]}")  # type: ignore[method-assign]
     session.finalize()
     assert heard.batches[-1][-1].spans[-1] == (5, 6)
-    assert replays.log[:2] == ["forget", "stop"] and device.log[-1] == "close"
+    assert replays.log[:2] == ["forget", "stop after sync"]  # and before the queue that is timed is given up
+    assert device.log[-2:] == ["stop timing", "close"]
 
 
 def test_parts_of_a_launch_and_copies_have_labels() -> None:
