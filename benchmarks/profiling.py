@@ -4,7 +4,8 @@
 
 Programs take turns: without a profile, with a table in the end, with a file of all events.  Launches are those that
 libnomp.so repeats without Python.  Of each the shortest run counts, in processor time, which other programs disturb
-least.  Then kernels are launched in turns by nomp, profiled, and by OpenCL's function with an event of its own.
+least.  Then kernels are launched in turns by nomp, profiled, and with events of our own, OpenCL's or pycuda's.  The
+device is OpenCL's first one, or what NOMP_BACKEND says.
 Prints two tables in Markdown.  Exit status 1 if a program fails; times never fail.
 """
 
@@ -19,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -83,7 +85,7 @@ def _costs(folder: Path, rounds: int) -> Iterator[str]:
 
 
 def _run(program: Path, elements: int, launches: int, settings: Mapping[str, str], folder: Path) -> dict[str, float]:
-    environment = os.environ | settings | {"NOMP_BACKEND": "opencl"}
+    environment = {"NOMP_BACKEND": "opencl"} | os.environ | settings
     done = subprocess.run((program, str(elements), str(launches)), env=environment, cwd=folder, check=True,
                           capture_output=True, text=True)  # fmt: skip
     for file in folder.glob("*.jsonl"):
@@ -93,13 +95,14 @@ def _run(program: Path, elements: int, launches: int, settings: Mapping[str, str
 
 
 def _agreement(rounds: int) -> Iterator[str]:
-    """A table of the shortest launches: by nomp's account, and by the driver's events."""
+    """A table of the shortest launches, by nomp's account and by the driver's events; medians of each round's ratio."""
     yield "| kernel | nomp, us | events, us | nomp / events |"
     yield "|---|--:|--:|--:|"
     n, a, b = ctypes.c_int(1_000_000), np.ones(1_000_000), np.ones(1_000_000)
     addresses = [ctypes.addressof(n), a.ctypes.data, b.ctypes.data]
-    nomp.init(backend="opencl")
+    nomp.init(backend=os.environ.get("NOMP_BACKEND", "opencl"))
     nomp.update(to=[a, b])
+    by_events = _by_events if session.device().backend == "opencl" else _by_cuda
     for name, text in KERNELS.items():
         kernel = session.declare(clang.parse_function(text, ForClauses(), f"<{name}>"))
         arrays = [HostArray("a", 0, 0, True, True, a), HostArray("b", 0, 0, True, False, b)]
@@ -110,9 +113,9 @@ def _agreement(rounds: int) -> Iterator[str]:
                 for _ in range(LAUNCHES):
                     session.run(kernel, addresses)
             mine.append(measured.kernels[0].times.least)
-            theirs.append(_by_events(launched))
-        ours, events = min(mine) * 1e6, min(theirs) * 1e6
-        yield f"| {name} | {ours:.1f} | {events:.1f} | {ours / events:.3f} |"
+            theirs.append(by_events(launched))
+        ratio = median(one / other for one, other in zip(mine, theirs, strict=True))
+        yield f"| {name} | {min(mine) * 1e6:.1f} | {min(theirs) * 1e6:.1f} | {ratio:.3f} |"
     nomp.finalize()
 
 
@@ -132,6 +135,21 @@ def _by_events(launched: Any) -> float:
         cl.call("measuring", "clReleaseEvent", event)
     cl.call("measuring", "clReleaseCommandQueue", queue)
     return min(lasted) / 1e9
+
+
+def _by_cuda(launched: Any) -> float:
+    """The same by pycuda's events."""
+    import pycuda.driver as cuda
+
+    device = launched.context.device
+    with device.current("measuring"):
+        pairs = [(cuda.Event(), cuda.Event()) for _ in range(LAUNCHES)]
+        for first, last in pairs:
+            first.record(device.stream)
+            launched.launches[0].enqueue()
+            last.record(device.stream)
+        pairs[-1][1].synchronize()
+        return min(first.time_till(last) for first, last in pairs) / 1e3
 
 
 if __name__ == "__main__":

@@ -118,12 +118,12 @@ class Kernel:
         self.carry_out(context, plan, addresses)
         return self._replay(context, plan, addresses) if plan.is_repeated(context.memory.version) else None
 
-    def launches(self, context: Context, addresses: Sequence[int]) -> tuple[Ready, ...]:
-        """All that a run with these *addresses* does, which has just happened; nothing if it is more than launches."""
+    def launches(self, context: Context, addresses: Sequence[int]) -> Plan | None:
+        """That of a run with these *addresses*, which has just happened; None if it is more than launches."""
         if self._cells or self._counters or self._tables:
-            return ()
+            return None
         plan = self._plan(context, addresses)
-        return plan.launches if plan in self._plans.values() else ()
+        return plan if plan in self._plans.values() else None
 
     def _replay(self, context: Context, plan: Plan, addresses: Sequence[int]) -> Replay | None:
         every = range(len(addresses)) if self._singles_matter else [position for position, _ in self._arrays]
@@ -229,8 +229,7 @@ class Kernel:
         for position in plan.tables:
             self._tables[position].load(context.watched(self.region.params[position].name), addresses[position])
         if context.recorder:
-            if plan.sizes is None:
-                plan.sizes = self._scalars.sizes(addresses)
+            plan.sizes = plan.sizes or self._scalars.sizes(addresses)
             context.recorder.run(self.region, plan.sizes, plan.enqueue)
         else:
             plan.enqueue()

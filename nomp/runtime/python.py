@@ -27,6 +27,7 @@ from nomp.frontend.python_types import TYPES
 from nomp.region import Region
 from nomp.runtime import api, arrays, interop, session
 from nomp.runtime.device_array import DeviceArray
+from nomp.runtime.launched import Launched
 from nomp.runtime.lent import HostArray
 from nomp.runtime.shown import show
 from nomp.runtime.specialised import Special, specialise
@@ -96,9 +97,7 @@ class Registry:
 class _Seen:
     """A launch that has been, to be known again: its range, its objects, and what `session` calls it."""
 
-    def __init__(
-        self, steps: range, objects: Sequence[Any], guards: Sequence[Guard], launched: session.Launched
-    ) -> None:
+    def __init__(self, steps: range, objects: Sequence[Any], guards: Sequence[Guard], launched: Launched) -> None:
         self._steps, self._guards, self.launched = steps, guards, launched
         held = [(k, found) for k, found in enumerate(objects) if type(found) in _ARRAYS]
         self._arrays = [(k, weakref.ref(a), *_form(a)) for k, a in held]

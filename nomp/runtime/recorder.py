@@ -111,6 +111,8 @@ class Recorder:
         try:
             self.pass_on()
         finally:
+            if self._replays:
+                self._replays.stop()  # other threads may launch by them, into the queue that ends now
             self._device.stop_timing()
             self._sink.close()
 

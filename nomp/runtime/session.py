@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nomp import backend, cache, source_cache
@@ -27,10 +27,10 @@ from nomp.runtime.device_memory import Borrowed
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
+from nomp.runtime.launched import Launched
 from nomp.runtime.lent import HostArray, Lent
 from nomp.runtime.markers import Markers
 from nomp.runtime.memory import FROM, AddressMap
-from nomp.runtime.program import Ready
 from nomp.runtime.replay import Replays
 from nomp.runtime.shown import judge, show, warned
 
@@ -38,16 +38,6 @@ if TYPE_CHECKING:
     from nomp.report.events import Sink
     from nomp.runtime.tuning import Tuning
     from nomp.runtime.verify import Trial
-
-
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """What `Session.launch` has done: whether arrays were *copied*; if not, *launches* that are right with this map."""
-
-    copied: bool
-    launches: tuple[Ready, ...]
-    context: Context
-    version: int
 
 
 class Session:
@@ -140,7 +130,7 @@ class Session:
                     steps.callback(replays.start, native, self._markers)
                 if before:
                     before.stop()
-                if replays:
+                elif replays:
                     replays.stop()
                 if sink:
                     from nomp.runtime.recorder import Recorder
@@ -248,9 +238,10 @@ class Session:
                 self._lent.take_back(context.memory, loan)
                 for queue in queues:
                     context.device.hold_up(queue)
-            more = loan or queues or context.recorder or self._markers.push or self._settings.verify  # for each launch
-            launches = () if more else found.launches(context, addresses)
-            return Launched(bool(loan), launches, context, context.memory.version)
+            launched = bool(loan), found.region, context, context.memory.version
+            more = loan or queues or self._settings.verify or self._markers.push  # for each launch
+            plan = None if more else found.launches(context, addresses)
+            return Launched(*launched, plan.launches, plan.sizes or {}) if plan else Launched(*launched)
 
     def again(self, launched: Launched) -> bool:
         """Launch once more what has been *launched*, if that is known and still possible; whether it was."""
@@ -260,8 +251,7 @@ class Session:
                 return False
             self._refuse_forked()
             with driver_errors("launching a kernel again"):
-                for ready in launched.launches:
-                    ready.enqueue()
+                launched.again()
             return True
 
     def failed(self, kernel: int, status: int) -> None:

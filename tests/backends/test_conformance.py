@@ -271,6 +271,20 @@ def test_copies_are_timed_together_and_done(device: Device, buffer: Any) -> None
     assert list(back) == [0, *range(1, N)]
 
 
+def test_c_gets_the_clocks_functions_while_operations_are_timed(device: Device) -> None:
+    native = device.native()
+    if native is None:
+        pytest.skip("C does not launch on this device")
+    plain, queue = dict(native.functions), native.queue
+    device.start_timing()
+    now = device.native()
+    assert now is native and now.zero and now.queue
+    events = {"await", "moment", "release"} | ({"make", "mark"} if now.context else set())
+    assert set(now.functions) == set(plain) | events and all(now.functions.values())
+    device.stop_timing()
+    assert (dict(native.functions), native.queue, native.zero) == (plain, queue, 0)
+
+
 def test_what_was_enqueued_before_is_done_when_timing_starts_and_stops(
     device: Device, dialect: Dialect, buffer: Any
 ) -> None:

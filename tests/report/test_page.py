@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from html import unescape
 from pathlib import Path
@@ -91,6 +92,18 @@ def test_plots_are_the_same_each_time_and_whole() -> None:
     assert "gemm.c:7 gemm (20%)" in texts and "copy" not in texts
     assert picture(found, PEAKS, "png").startswith(b"\x89PNG")
     assert picture([], PEAKS).endswith(b"</svg>\n")
+
+
+def test_plots_need_no_display() -> None:
+    """Not even where matplotlib is told to open windows."""
+    text = """from nomp.report.peaks import Peaks
+from nomp.report.plot import picture
+for form in ("svg", "png"):
+    print(len(picture([], Peaks("a device", "1.0", 1e9, 1e9, 1e9, 1e9), form)) > 1000)"""
+    environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    done = subprocess.run([sys.executable, "-c", text], env=environment | {"MPLBACKEND": "TkAgg"}, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "True\nTrue\n"), done.stderr
 
 
 def browse(*options: str) -> subprocess.CompletedProcess[str]:

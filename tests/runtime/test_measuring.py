@@ -80,6 +80,23 @@ def test_one_loop_with_arrays_of_two_types_is_two_kernels(run: object) -> None:
         (2000, 0, 12000, True), (0, 2000, 24000, True)}  # fmt: skip
 
 
+def test_launches_from_python_are_counted_each_time_with_their_sizes(run: object) -> None:
+    a, b = np.zeros(1000), np.ones(1000)
+    nomp.update(to=[a, b])
+    for n in (1000, 10):
+        _add_twice(n, a, b)
+    with nomp.profile() as measured:
+        for n in (1000, 1000, 1000, 10, 10):
+            _add_twice(n, a, b)
+        nomp.sync()
+    _add_twice(1000, a, b)
+    nomp.update(from_=a)
+    assert (a[0], a[999]) == (16, 10)
+    (row,) = measured.kernels
+    assert row.times.calls == 5 and row.work is not None
+    assert (row.work.double, row.work.footprint) == (2 * 3020, 24 * 3020)
+
+
 def test_an_exception_ends_the_measurement(run: object) -> None:
     assert callable(run)
     with pytest.raises(ZeroDivisionError), nomp.profile() as measured:

@@ -16,6 +16,7 @@ from test_replay import FakeNative
 from test_session import Bench, region
 
 from nomp.backend import BackendError
+from nomp.diagnostics import NompError
 from nomp.region import Region
 from nomp.report.events import Event, Span
 from nomp.runtime import recorder
@@ -236,9 +237,11 @@ def test_what_c_has_measured_is_told_at_finalize(replays: Replays) -> None:
         session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
     replays.ready, replays.log = [(replays.kept[0].actions[0].label, (5, 6))], []
     device = bench.device
+    replays.stop = lambda: replays.log.append(f"stop after {device.log[-1]}")  # type: ignore[method-assign]
     session.finalize()
     assert heard.batches[-1][-1].spans[-1] == (5, 6)
-    assert replays.log[:2] == ["forget", "stop"] and device.log[-1] == "close"
+    assert replays.log[:2] == ["forget", "stop after sync"]  # and before the queue that is timed is given up
+    assert device.log[-2:] == ["stop timing", "close"]
 
 
 def test_parts_of_a_launch_and_copies_have_labels() -> None:
@@ -251,6 +254,29 @@ def test_parts_of_a_launch_and_copies_have_labels() -> None:
     assert [action.label for action in found.actions] == [write, 0, launch, -launch, read, 0, 0]
     again = made.labelled(Replay({}, {}, actions, ()), region(), {"n": 4})
     assert [action.label for action in again.actions] == [write, 0, 4, -4, read, 0, 0]
+
+
+def test_without_a_clock_launches_are_left_to_c_as_before(
+    replays: Replays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(device: FakeDevice) -> None:
+        raise BackendError("it has no clock")
+
+    monkeypatch.setattr(DeviceOverRealMemory, "start_timing", refuse)
+    bench = Bench()
+    bench.session.replays = replays
+    session = bench.init()
+    replays.log.clear()
+    with pytest.raises(NompError, match="it has no clock"):
+        session.measure(Heard())
+    assert replays.log == ["forget", "stop", "start"]
+    a, n = np.zeros(4), ctypes.c_int(3)
+    session.update(a.ctypes.data, 0, 4, 8, TO, "a")
+    kernel = session.declare(region())
+    for _ in range(2):
+        session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
+    assert [action.label for action in replays.kept[0].actions] == [0]
+    session.finalize()
 
 
 def test_a_device_without_a_clock_runs_unmeasured(
