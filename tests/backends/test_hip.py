@@ -12,7 +12,10 @@ from doubles import build_on_cuda, environment, no_cuda
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE.parent / "programs" / "c"
-SAMPLE = ("bits", "floats", "functions", "nests", "reductions", "rows", "scripted", "structs", "updates", "wraparound")
+SAMPLE = (
+    "bits", "floats", "functions", "nests", "reductions",
+    "rows", "rowsums", "scripted", "structs", "updates", "wraparound",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["cpu", "cuda"])
