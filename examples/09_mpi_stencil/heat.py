@@ -145,7 +145,8 @@ def main():
     nomp.init(device="local")
     same = check(world)
     if world.rank == 0:
-        print(f"{world.size} ranks: {'the same as' if same else 'NOT'} the serial answer", flush=True)
+        way = ", messages from the device's memory" if gpu_aware() else ""
+        print(f"{world.size} ranks: {'the same as' if same else 'NOT'} the serial answer{way}", flush=True)
     if same and sys.argv[1:] != ["check"]:
         points, steps = (int(text) for text in sys.argv[1:] or ("192", "100"))
         scaling(world, points, steps)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nomp.arithmetic import SIZES
 from nomp.backend import Handles
 from nomp.diagnostics import error
+from nomp.frontend.python_types import TYPES
 from nomp.runtime import arrays, session
 from nomp.runtime.device_memory import DeviceMemory, allocate, gone
 from nomp.runtime.failure import driver_errors
@@ -271,8 +271,8 @@ def empty(shape: Any, dtype: Any = np.float64) -> DeviceArray:
     from nomp.runtime import api
 
     form = like(shape, dtype)
-    if form.dtype.name not in SIZES or not form.dtype.isnative:
-        step = "the types are bool, integers, float32 and float64, in the machine's byte order"
+    if form.dtype.name not in TYPES or not form.dtype.isnative:
+        step = "the types are bool, integers, float16, float32 and float64, in the machine's byte order"
         raise error("N234", f"there can be no array of {form.dtype} on the device", help=step)
     with session.lock, driver_errors(f"making an array of {form.nbytes} bytes"):
         api.ensure_started()

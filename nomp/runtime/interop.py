@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from nomp.arithmetic import SIZES
 from nomp.backend import BackendError, Device
 from nomp.diagnostics import NompError, Span, error
 from nomp.frontend.python_context import Unset
+from nomp.frontend.python_types import TYPES
 from nomp.runtime import api, arrays, dlpack, session
 from nomp.runtime.device_array import DeviceArray, empty, like
 from nomp.runtime.device_memory import DeviceMemory
@@ -28,7 +28,7 @@ from nomp.runtime.failure import driver_errors
 
 PLAIN = frozenset(
     (bool, int, float, np.ndarray, np.memmap, DeviceArray, FunctionType, type(len), ModuleType, type, np.ufunc, Unset)
-) | {np.dtype(name).type for name in SIZES}
+) | {np.dtype(name).type for name in TYPES}
 """The types of what is nothing of another library's."""
 
 

@@ -119,11 +119,18 @@ def test_memory_is_freed_when_nobody_has_it(add: Add) -> None:
 
 
 def test_kinds_of_numbers() -> None:
-    for name in ("bool", "int8", "uint64", "float32"):
+    for name in ("bool", "int8", "uint64", "float16", "float32"):
         assert nomp.zeros(3, name).dtype == name and not nomp.zeros((3, 0), name).get().any()
-    for kind in ("complex128", "float16", "O", ">f8"):
+    for kind in ("complex128", "longdouble", "O", ">f8"):
         with pytest.raises(nomp.NompError, match="N234"):
             nomp.empty(3, kind)
+
+
+def test_halves(add: Add) -> None:
+    a = nomp.array(np.arange(4, dtype=np.float16))
+    add(a, Tensor(nomp.array(np.full(4, 0.1, np.float16))))
+    wanted = np.arange(4, dtype=np.float16) + np.float16(0.1)
+    assert a.dtype == np.float16 and a.get().tolist() == wanted.tolist()
 
 
 # ----------------------------------------------------------------------------------------------------- mapped arrays
