@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -176,6 +177,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", type=Path, help="write the times there")
     options = parser.parse_args(words)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # else Numba's threads still spin when it is nomp's turn
     nomp.init()
     results, wrong = {}, []
     print("| kernel | nomp ms | copied ms | Numba/nomp | NumPy/nomp | first nomp s | first Numba s |")

@@ -15,8 +15,9 @@ from nomp_backends import opencl_driver as cl
 def platforms() -> list[list[int]]:
     """The devices of each platform."""
     os.environ.setdefault("POCL_SIGFPE_HANDLER", "0")  # PoCL's would hide the program's own divisions by zero
-    if "OMP_PROC_BIND" in os.environ:
+    if "OMP_PROC_BIND" in os.environ or _has_all_processors():
         # An OpenMP runtime that binds the main thread makes PoCL's threads inherit its one core; PoCL can bind its own.
+        # Threads that it does not bind begin on one processor, all of them, and are only moved after milliseconds.
         os.environ.setdefault("POCL_AFFINITY", "1")
     cl.library()
     try:
@@ -24,6 +25,12 @@ def platforms() -> list[list[int]]:
         return [_devices(platform) for platform in found]
     except BackendError as reason:
         raise BackendError(f"no OpenCL platform: {reason}; 'pip install pyopencl[pocl]' brings one") from reason
+
+
+def _has_all_processors() -> bool:
+    """Whether nobody has given the process, or PoCL, a part of the processors, which binding does not know of."""
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+    return len(allowed) == os.cpu_count() and "POCL_MAX_PTHREAD_COUNT" not in os.environ
 
 
 def _devices(platform: int) -> list[int]:

@@ -50,17 +50,28 @@ def test_compiler_chatter_is_not_shown(capfd: pytest.CaptureFixture[str]) -> Non
 
 
 SCRIPT = """
-import os
+import os, sys
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[1])])
 from nomp_backends.opencl import OpenCLBackend
 OpenCLBackend().devices()
 print(os.environ.get("POCL_AFFINITY"))
 """
+ALL = os.cpu_count() or 1
+_BINDING = [
+    ({"OMP_PROC_BIND": "true"}, 1, "1"), ({}, ALL, "1"), ({}, ALL - 1, "None"), ({"POCL_AFFINITY": "0"}, ALL, "0"),
+    ({"POCL_MAX_PTHREAD_COUNT": "1"}, ALL, "None"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("extra", "expected"), [({}, "None"), ({"OMP_PROC_BIND": "true"}, "1")])
-def test_openmp_binding_does_not_leave_pocl_one_core(extra: dict[str, str], expected: str) -> None:
-    env = {k: v for k, v in os.environ.items() if k not in ("OMP_PROC_BIND", "POCL_AFFINITY")}
-    run = subprocess.run([sys.executable, "-c", SCRIPT], env=env | extra, capture_output=True, text=True, check=True)
+@pytest.mark.parametrize(("extra", "processors", "expected"), _BINDING)
+def test_pocl_binds_its_threads(extra: dict[str, str], processors: int, expected: str) -> None:
+    """Where an OpenMP runtime would leave it one core, and where all processors are the program's."""
+    if len(os.sched_getaffinity(0)) < ALL or not processors:
+        pytest.skip("needs two processors, and all that there are")
+    names = ("OMP_PROC_BIND", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT")
+    env = {k: v for k, v in os.environ.items() if k not in names} | extra
+    command = [sys.executable, "-c", SCRIPT, str(processors)]
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
     assert run.stdout.split() == [expected]
 
 

@@ -18,6 +18,7 @@ ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 _rng = np.random.default_rng(16)
 OTHER = _rng.permutation(ALL)
 NEAR = np.sort(ALL[np.isfinite(ALL)].astype(np.float64))
+_NARROWER = ["float32", "int64", "uint8", "bool"]
 MIDDLES = (NEAR[:-1] + NEAR[1:]) / 2
 
 
@@ -47,7 +48,7 @@ _EXPRESSIONS = """
 """
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))])
 def test_arithmetic(load: Load, part: int) -> None:
     """Of all 65536 numbers, each with another one."""
     chosen = [e.strip() for e in _EXPRESSIONS.split(";")][part::4]
@@ -58,7 +59,7 @@ def test_arithmetic(load: Load, part: int) -> None:
     exact(load, text, ALL, OTHER, np.zeros((len(chosen), len(ALL)), np.float16))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("dtype", ["float64", *(pytest.param(dtype, marks=pytest.mark.slow) for dtype in _NARROWER)])
 def test_conversions(load: Load, dtype: str) -> None:
     """To the nearest, also where a float32 between would make it the wrong one."""
     if dtype.startswith("float"):
