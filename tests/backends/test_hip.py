@@ -77,6 +77,7 @@ def test_nomp_devices_names_the_test_double(double: Path) -> None:
     assert all("test double" in line and line.endswith("PASS") for line in hip)
 
 
+@pytest.mark.slow
 def test_nomp_devices_says_why_hip_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "libamdhip64.so").write_text("no library")
     done = run(*NOMP, "devices", env=environment(tmp_path) | {"HIP_VISIBLE_DEVICES": "-1"})

@@ -133,6 +133,7 @@ def test_a_kernel_that_is_wrong(load: Load, tmp_path: Path, monkeypatch: pytest.
     assert "note: 4 of 8 elements differ" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_function_whose_loop_is_a_kernel_too(tmp_path: Path, ran: list[Any]) -> None:
     """Of loops in loops the outer one is compared."""
     text = """
