@@ -19,7 +19,7 @@ from generate import generate
 from shrink import shrink
 from tree import block, expr, number, stmt
 
-COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "75"))
+COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "50"))
 FIRST = 5000
 PLAIN = FEATURES - {"while", "do", "switch", "wide extents"}
 """What the sabotaged programs have: more of what loopy sees, less that it carries as text."""
