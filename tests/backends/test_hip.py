@@ -48,6 +48,7 @@ def test_memory_of_others_on_the_test_double(double: Path, monkeypatch: pytest.M
     all_pass(double, "tests/backends/memory_of_others.py")
 
 
+@pytest.mark.slow
 def test_programs_learn_where_the_device_has_an_array(
     double: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
