@@ -40,7 +40,7 @@ def test_the_same_seed_makes_the_same_program() -> None:
 @pytest.mark.parametrize(
     ("first", "count", "regions"),
     [
-        pytest.param(FIRST + 1, 1, 4, id="few"),
+        pytest.param(FIRST + 1, 1, 4, id="few", marks=pytest.mark.slow),
         pytest.param(2 * FIRST, COUNT, 6, id="many", marks=pytest.mark.slow),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import first_of
 from test_python_meaning import same
 
 from nomp.diagnostics import NompError
@@ -47,7 +48,7 @@ _EXPRESSIONS = """
 """
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", first_of(range(4)))
 def test_arithmetic(load: Load, part: int) -> None:
     """Of all 65536 numbers, each with another one."""
     chosen = [e.strip() for e in _EXPRESSIONS.split(";")][part::4]
@@ -58,6 +59,7 @@ def test_arithmetic(load: Load, part: int) -> None:
     exact(load, text, ALL, OTHER, np.zeros((len(chosen), len(ALL)), np.float16))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
 def test_conversions(load: Load, dtype: str) -> None:
     """To the nearest, also where a float32 between would make it the wrong one."""
@@ -75,6 +77,7 @@ def test_conversions(load: Load, dtype: str) -> None:
     same(load, text, finite, np.zeros(len(finite), dtype))
 
 
+@pytest.mark.slow
 def test_variables(load: Load) -> None:
     """Sums in their order, scalars, starts that are Python's, functions, and views."""
     text = """
