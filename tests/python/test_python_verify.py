@@ -22,6 +22,8 @@ Load = Callable[[str], ModuleType]
 @pytest.fixture(autouse=True)
 def _verify(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("NOMP_VERIFY", "1")
+    if session.started():  # by a test before, without it
+        nomp.finalize()
     yield
     if session.started():
         nomp.finalize()
