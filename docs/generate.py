@@ -57,7 +57,7 @@ def codes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-sys.path.insert(0, str(DOCS))
+sys.path.append(str(DOCS))
 from pictures import PICTURES  # noqa: E402
 from ratios import history  # noqa: E402
 

@@ -10,12 +10,14 @@ import ctypes
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nomp.backend import BackendError, Native
-from nomp.report.events import Span
 from nomp.runtime.markers import Markers
 from nomp.runtime.replay import Action, Replay
+
+if TYPE_CHECKING:
+    from nomp.report.events import Span
 
 
 class Replays:

@@ -51,6 +51,7 @@ def test_memory_of_others_on_the_test_double(double: Path, monkeypatch: pytest.M
     all_pass(double, "tests/backends/memory_of_others.py")
 
 
+@pytest.mark.slow
 def test_programs_learn_where_the_device_has_an_array(
     double: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -80,6 +81,7 @@ def test_nomp_devices_names_the_test_double(double: Path) -> None:
     assert all("test double" in line and line.endswith("PASS") for line in hip)
 
 
+@pytest.mark.slow
 def test_nomp_devices_says_why_hip_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "libamdhip64.so").write_text("no library")
     done = run(*NOMP, "devices", env=environment(tmp_path) | {"HIP_VISIBLE_DEVICES": "-1"})

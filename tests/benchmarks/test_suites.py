@@ -52,6 +52,7 @@ def written(folder: Path, *loops: str) -> Path:
     return source
 
 
+@pytest.mark.slow
 def test_what_is_seen_and_what_is_proven(tmp_path: Path) -> None:
     judged = suites.judge(written(tmp_path, *(loop for loop, _ in LOOPS)))
     found: list[list[str]] = []

@@ -102,6 +102,7 @@ def imported(said: str) -> set[str]:
     return set(re.findall(r"^import time:.*\| +(\S+)$", said, re.MULTILINE))
 
 
+@pytest.mark.slow
 def test_a_warm_start_imports_nothing_heavy(warm: Program) -> None:
     found = imported(warm.run(**IMPORTS))
     assert "nomp.runtime.session" in found
@@ -109,6 +110,7 @@ def test_a_warm_start_imports_nothing_heavy(warm: Program) -> None:
     assert not [name for name in found if name.startswith("nomp.pipeline")]
 
 
+@pytest.mark.slow
 def test_a_cold_start_imports_no_more_than_it_needs(warm: Program) -> None:
     found = imported((warm.folder / IMPORTED).read_text())
     assert "loopy" in found

@@ -135,6 +135,7 @@ print([nomp.nomp_init(3, argv), nomp.nomp_init(3, argv), nomp.nomp_get_err_no(1)
     assert done.stdout == "[0, 1, -256, 0]\n"
 
 
+@pytest.mark.slow
 def test_pkg_config_and_cmake_find_the_library(tmp_path: Path) -> None:
     environment = bare_environment() | {"PKG_CONFIG_PATH": str(LIBRARY / "pkgconfig")}
     flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", "nomp"], env=environment, text=True)

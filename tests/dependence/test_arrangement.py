@@ -177,6 +177,7 @@ def _form(region: Region) -> list[tuple[str, list[int]]]:
     return [(name, [int(evaluate(loop.step, {})) for loop in inside]) for name, inside in loops]
 
 
+@pytest.mark.slow
 def test_what_becomes_of_kernels(tmp_path: Path) -> None:
     """What is arranged how: strips of columns, several rows, several terms; and what is not worth it."""
     forms = {name: _form(kernel(text, tmp_path)) for name, text in KERNELS.items()}

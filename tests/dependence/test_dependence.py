@@ -135,6 +135,7 @@ def test_verdicts(loop: str, expected: str, tmp_path: Path) -> None:
     assert expected in (", ".join(shown), ", ".join(full))
 
 
+@pytest.mark.slow
 def test_random_nests_against_enumeration() -> None:
     answers: Counter[str] = Counter()
     for seed in range(150):
@@ -146,6 +147,7 @@ def test_random_nests_against_enumeration() -> None:
     assert answers["yes"] > 200 and answers["no"] > 80 and answers["unknown"] < 0.1 * answers.total()
 
 
+@pytest.mark.slow
 def test_enumeration_notices_a_wrong_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nomp.dependence._later", lambda loop, depth: f"x{depth} + 1 < y{depth}")
     wrong = 0

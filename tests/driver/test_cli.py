@@ -144,6 +144,7 @@ def test_no_device_passes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     assert capsys.readouterr().out == "other: cannot be used: there is no driver\n"
 
 
+@pytest.mark.slow
 def test_the_real_devices() -> None:
     done = nomp("devices")
     lines = done.stdout.splitlines()

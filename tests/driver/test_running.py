@@ -18,6 +18,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "status", "told"), [("tune", 7, ""), ("profile", 1, "measured nothing (it ended with status 7)")]
 )

@@ -24,24 +24,13 @@ def build(compiler: Sequence[str], program: Path, folder: Path = FOLDER) -> Path
 
 
 @pytest.fixture(scope="session")
-def built(shared: Shared) -> Path:
-    """A folder with the program as plain C, and under nomp."""
-
-    def both(folder: Path) -> None:
-        build(["cc"], folder / "plain")
-        build(commands.NOMP_CC, folder / "ours")
-
-    return shared("spectral-cg", both)
+def plain(shared: Shared) -> Path:
+    return shared("plain-spectral-cg", lambda folder: build(["cc"], folder / "spectral_cg")) / "spectral_cg"
 
 
 @pytest.fixture(scope="session")
-def plain(built: Path) -> Path:
-    return built / "plain"
-
-
-@pytest.fixture(scope="session")
-def compiled(built: Path) -> Path:
-    return built / "ours"
+def compiled(shared: Shared) -> Path:
+    return shared("spectral-cg", lambda folder: build(commands.NOMP_CC, folder / "spectral_cg")) / "spectral_cg"
 
 
 def run(program: Path, *arguments: int, **variables: str) -> str:

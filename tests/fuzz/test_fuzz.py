@@ -19,7 +19,7 @@ from generate import generate
 from shrink import shrink
 from tree import block, expr, number, stmt
 
-COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "75"))
+COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "50"))
 FIRST = 5000
 PLAIN = FEATURES - {"while", "do", "switch", "wide extents"}
 """What the sabotaged programs have: more of what loopy sees, less that it carries as text."""
@@ -40,7 +40,7 @@ def test_the_same_seed_makes_the_same_program() -> None:
 @pytest.mark.parametrize(
     ("first", "count", "regions"),
     [
-        pytest.param(FIRST + 1, 1, 4, id="few"),
+        pytest.param(FIRST + 1, 1, 4, id="few", marks=pytest.mark.slow),
         pytest.param(2 * FIRST, COUNT, 6, id="many", marks=pytest.mark.slow),
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 from interpreter import Interpreter
 from launch import device, run
 from nodes import add, i32, var
-from quick import first_of
 
 from nomp import pipeline
 from nomp.config import Settings
@@ -66,6 +65,7 @@ def arrays() -> dict[str, np.ndarray]:
     return {"out": np.zeros(4 * SIZE, "int32"), "last": np.zeros(1, "int32"), "data": data}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lower", "relation", "upper", "step"),
     [
@@ -74,13 +74,14 @@ def arrays() -> dict[str, np.ndarray]:
         (9, "<", 2, 1), (-3, "<", 4, 2),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("where", first_of(["parameter", "constant"]))
+@pytest.mark.parametrize("where", ["constant", "parameter"])
 def test_headers(lower: int, relation: str, upper: int, step: int, where: str) -> None:
     bounds = (i32(lower), i32(upper)) if where == "constant" else (var("lb"), var("ub"))
     nest = loop("i", bounds[0], relation, bounds[1], step, visit("i"), BUMP, count(add(var("i"), i32(4))))
     check((nest,), {"lb": lower, "ub": upper})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 5, -3])
 def test_signed_counter_against_unsigned_bound(n: int) -> None:
     upper = var("n", "uint32")

@@ -108,6 +108,7 @@ def test_an_array_of_the_loop_itself() -> None:
     check(region(Declare("t", "int32", (), i32(0)), While(op("<", T, i32(5)), body)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [-1.5, 2.5, float("inf"), float("-inf")])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_constants_as_the_c_api_bakes_them_in(value: float, dtype: str) -> None:
@@ -142,6 +143,7 @@ def test_a_counter_that_counts_down() -> None:
     check(region(down))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["last", "middle", "none"])
 def test_switch(where: str) -> None:
     cases = [

@@ -61,6 +61,7 @@ VIEWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), VIEWS)
 def test_views_of_one_array(add: Add, first: slice, second: slice) -> None:
     """The order of the iterations is kept where they overlap, as in NumPy arrays."""
@@ -88,6 +89,7 @@ def test_shapes_and_orders() -> None:
             there[key]
 
 
+@pytest.mark.slow
 def test_kernels_of_c() -> None:
     double = nomp.kernel("void f(int n, float *a) { for (int i = 0; i < n; i++) a[i] *= 2; }")
     a = nomp.array(np.arange(5, dtype=np.float32))
@@ -106,6 +108,7 @@ def test_kernels_of_c() -> None:
         total(5, a, a[:1])
 
 
+@pytest.mark.slow
 def test_memory_is_freed_when_nobody_has_it(add: Add) -> None:
     a = nomp.zeros(4)
     before = entries()
@@ -166,6 +169,7 @@ def test_dlpack_on_the_host(add: Add, old: bool) -> None:
         add(Tensor(host, old), np.ones(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", [False, True])
 def test_dlpack_on_the_device(add: Add, old: bool) -> None:
     a = nomp.array(np.arange(12.0).reshape(3, 4))[:, 1]

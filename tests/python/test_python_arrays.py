@@ -99,6 +99,7 @@ def test_types_change_between_calls(load: Load) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_what_a_function_reads_changes_between_calls(load: Load) -> None:
     module = load("""
 K = 2
@@ -261,6 +262,7 @@ assert gone() is None
     assert not session.started()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [0, 1])
 def test_what_is_looked_at_for_each_launch(load: Load, monkeypatch: pytest.MonkeyPatch, shift: int) -> None:
     """Subscripts are checked again where they may have changed, and not where other numbers have."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import first_of
 from test_python_meaning import same
 
 from nomp.diagnostics import NompError
@@ -48,7 +49,7 @@ _EXPRESSIONS = """
 """
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))])
+@pytest.mark.parametrize("part", first_of(range(4)))
 def test_arithmetic(load: Load, part: int) -> None:
     """Of all 65536 numbers, each with another one."""
     chosen = [e.strip() for e in _EXPRESSIONS.split(";")][part::4]
@@ -76,6 +77,7 @@ def test_conversions(load: Load, dtype: str) -> None:
     same(load, text, finite, np.zeros(len(finite), dtype))
 
 
+@pytest.mark.slow
 def test_variables(load: Load) -> None:
     """Sums in their order, scalars, starts that are Python's, functions, and views."""
     text = """

@@ -98,6 +98,7 @@ def test_each_function_is_compiled_by_itself(tmp_path: Path) -> None:
     assert python_pragmas._comments.cache_info().misses == before + 1
 
 
+@pytest.mark.slow
 def test_functions_in_functions_and_classes(load: Load) -> None:
     text = """
     class C:

@@ -45,7 +45,8 @@ ARITHMETIC = [expression.strip() for expression in _EXPRESSIONS.split(";")]
 TYPES = ["int64", "int32", "int16", "int8", "uint8", "uint32", "uint64", "float64", "float32"]
 
 
-@pytest.mark.parametrize("dtype", first_of(TYPES))
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", TYPES)
 def test_arithmetic(load: Load, dtype: str) -> None:
     """All expressions in one loop: row k of *out* is expression k."""
     refused = {"float": ("<<", ">>", "&", "~", "a[a["), "uint": ("// -3", "% -3")}.get(dtype.rstrip("123468"), ())

@@ -22,6 +22,8 @@ Load = Callable[[str], ModuleType]
 @pytest.fixture(autouse=True)
 def _verify(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("NOMP_VERIFY", "1")
+    if session.started():  # by a test before, without it
+        nomp.finalize()
     yield
     if session.started():
         nomp.finalize()
@@ -133,6 +135,7 @@ def test_a_kernel_that_is_wrong(load: Load, tmp_path: Path, monkeypatch: pytest.
     assert "note: 4 of 8 elements differ" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_function_whose_loop_is_a_kernel_too(tmp_path: Path, ran: list[Any]) -> None:
     """Of loops in loops the outer one is compared."""
     text = """

@@ -54,6 +54,7 @@ def test_shares_and_what_limits() -> None:
     assert (triad.share, triad.limit) == (pytest.approx(0.5), "memory")
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_else_and_escapes_names() -> None:
     text = made()
     outside = re.findall(r'(?:src|href)="([^"#]+)"', text)

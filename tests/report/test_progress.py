@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 WAIT = """
 import sys, time
 from nomp.report import progress

@@ -199,6 +199,7 @@ def test_loops_that_a_script_changed_beyond_recognition(tmp_path: Path, monkeypa
     assert compiled(tmp_path, monkeypatch, "vouched.c", vouched)[1] == ()
 
 
+@pytest.mark.slow
 def test_a_schedule_that_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = """#include <stdio.h>
 void f(int n, int by, double *a) {

@@ -12,6 +12,7 @@ from nomp.frontend import clang
 from nomp.runtime import ranges
 
 
+@pytest.mark.slow
 def test_a_bound_that_overlaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = """#include <stdio.h>
 void f(int n, int *a, int *b, const int *bound) {

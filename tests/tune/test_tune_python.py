@@ -126,6 +126,7 @@ def test_a_search_that_is_interrupted_goes_on(folder: Path) -> None:
     assert kept(folder)[:2] == first and [trial["choices"]["size"] for trial in kept(folder)] == [16, 100, 1000, 2000]
 
 
+@pytest.mark.slow
 def test_a_sampler_that_there_is_not(folder: Path) -> None:
     assert "'best' is no sampler [N802]" in tune(folder, 0, sampler="best").stderr
 
