@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return _drawn("cpu", commands, {}, options.out)
     sources = [str(path) for path in sorted(gpu.EXAMPLE.glob("*.c"))]
     command = [_built("spectral_cg", sources, options.build), "7", options.elements, "200"]
-    return _drawn("spectral", [command], gpu.DOMAIN, options.out)
+    return _drawn("spectral", [command], {"NOMP_ANNOTATIONS_SCRIPT": gpu.SCRIPTS["spectral"][""]}, options.out)
 
 
 def _built(name: str, sources: Sequence[str], build: Path) -> str:
