@@ -20,7 +20,7 @@ from nomp.arithmetic import Number
 from nomp.backend import DeviceInfo
 from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
-from nomp.diagnostics import Diagnostic, NompError, Span, error
+from nomp.diagnostics import NompError, Span, error
 from nomp.region import Region
 from nomp.runtime import lent, markers
 from nomp.runtime.device_memory import Borrowed
@@ -33,11 +33,11 @@ from nomp.runtime.markers import Markers
 from nomp.runtime.memory import FROM, AddressMap
 from nomp.runtime.replay import Replays
 from nomp.runtime.shown import judge, show, warned
+from nomp.runtime.trials import Trials
 
 if TYPE_CHECKING:
     from nomp.report.events import Sink
     from nomp.runtime.tuning import Tuning
-    from nomp.runtime.verify import Trial
 
 
 class Session:
@@ -54,9 +54,8 @@ class Session:
         self._backends = backends
         self._kernels: list[Kernel] = []
         self._context: Context | None = None
-        self._trials: list[Trial | None] = []  # the innermost last; None for a loop inside another one's
+        self._trials = Trials(self.lock)
         self._settings = Settings()
-        self._warned: set[Kernel | None] = set()
         self.replays: Replays | None = None  # set by who launches without Python
         self._keeps = False
         self._markers = Markers()
@@ -157,7 +156,7 @@ class Session:
     ) -> None:
         """See `AddressMap.update`; N602 before init."""
         with self.lock:
-            if self._trials:
+            if self._trials.are_running:
                 return  # in a function that a loop calls: the kernel has no such thing
             memory = self.opened(span).memory
             self._lent.drop(memory, address + start * unit, address + end * unit)
@@ -208,7 +207,7 @@ class Session:
                 if replay and replays:
                     replays.keep(kernel, replay, markers.text(found.region.name, found.span))
                 return False
-            return self._attempt(context, self._kernels[kernel], addresses, has_loop)
+            return self._trials.attempt(context, self._kernels[kernel], addresses, has_loop, self._settings)
 
     def launch(
         self, kernel: int, addresses: Sequence[int], arrays: Sequence[HostArray], loop: Callable[[], None] | None = None
@@ -227,10 +226,11 @@ class Session:
                 loan = self._lent.lend(context.memory, arrays, found.span)
             verify = self._settings.verify
             if verify and any(array.memory is not None for array in arrays):
-                self._warn(found, "arrays on the device have nothing on the host to compare with")
+                reason = "arrays on the device have nothing on the host to compare with"
+                self._trials.warn(found, reason, self._settings)
                 verify = False
             if verify:
-                self._verify(context, found, addresses, loop)
+                self._trials.verify(context, found, addresses, loop, self._settings)
             else:
                 with self.marked(found.region.name, found.span):
                     found.run(context, addresses)
@@ -260,62 +260,18 @@ class Session:
         with driver_errors(f"launching '{found.region.name}'", found.span):
             raise backend.BackendError(f"the driver's status is {status}, after parts of the launch had been enqueued")
 
-    def _attempt(self, context: Context, kernel: Kernel, addresses: Sequence[int], has_loop: bool) -> bool:
-        """`run`, to be verified if that is possible.  The lock is held until the program calls `confirm`."""
-        from nomp.runtime.verify import Unverifiable  # and NumPy, which nothing else needs
-
-        trial = None
-        if not self._trials:
-            try:
-                if not has_loop:
-                    raise Unverifiable("kernels given as text have no loop in the program")
-                trial = kernel.attempt(context, addresses)
-            except Unverifiable as reason:
-                self._warn(kernel if has_loop else None, reason)
-                kernel.run(context, addresses)
-                return False
-        self.lock.acquire()
-        self._trials.append(trial)
-        return True
-
-    def _verify(
-        self, context: Context, kernel: Kernel, addresses: Sequence[int], loop: Callable[[], None] | None
-    ) -> None:
-        """Run *kernel*, then *loop* from the same data, and compare.  Raises N618."""
-        if self._attempt(context, kernel, addresses, loop is not None) and loop:
-            stopped = None
-            try:
-                loop()
-            except BaseException as reason:
-                stopped = reason
-            self.confirm(stopped)
-
     def verifying(self) -> bool:
         """Whether a loop runs on the host now, to be compared."""
-        return bool(self._trials)
+        return self._trials.are_running
 
-    def _warn(self, kernel: Kernel | None, reason: object) -> None:
-        """Say once that *kernel*, or (None) those whose text the program gives, are not verified, and what to do."""
-        if kernel not in self._warned:
-            self._warned.add(kernel)
-            what = f"kernel '{kernel.region.name}' is not verified" if kernel else "NOMP_VERIFY has no effect here"
-            step = "leave the host the memory of what is mapped" if kernel else "write the loop under a pragma instead"
-            span = kernel.span if kernel else None
-            show([Diagnostic("N619", f"{what}: {reason}", span, "warning", help=step)], self._settings)
-
-    def confirm(self, stopped: BaseException | None = None) -> None:
-        """The program has run the loop of its last `run`, unless *stopped*.  Raises N618 if the kernel differs."""
-        trial = self._trials.pop()
-        try:
-            if trial is not None:
-                trial.confirm(stopped)
-        finally:
-            self.lock.release()
+    def confirm(self) -> None:
+        """The program has run the loop of its last `run`.  Raises N618 if the kernel differs."""
+        self._trials.confirm()
 
     def sync(self) -> None:
         """Wait for all kernels and copies.  N602 before init."""
         with self.lock, driver_errors("waiting for the device"):
-            if self._trials:
+            if self._trials.are_running:
                 return
             context = self.opened()
             context.device.sync()
