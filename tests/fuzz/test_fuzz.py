@@ -19,7 +19,7 @@ from generate import generate
 from shrink import shrink
 from tree import block, expr, number, stmt
 
-COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "50"))
+COUNT = int(os.environ.get("NOMP_FUZZ_PROGRAMS", "150"))
 FIRST = 5000
 PLAIN = FEATURES - {"while", "do", "switch", "wide extents"}
 """What the sabotaged programs have: more of what loopy sees, less that it carries as text."""
@@ -41,7 +41,7 @@ def test_the_same_seed_makes_the_same_program() -> None:
     ("first", "count", "regions"),
     [
         pytest.param(FIRST + 1, 1, 4, id="few", marks=pytest.mark.slow),
-        pytest.param(2 * FIRST, COUNT, 6, id="many", marks=pytest.mark.slow),
+        pytest.param(2 * FIRST, COUNT, 2, id="many", marks=pytest.mark.slow),
     ],
 )
 def test_programs_print_what_gcc_alone_makes_them_print(
