@@ -44,13 +44,16 @@ class Cell(Held):
             start = struct.pack(f"={TYPE_CODES[self.param.dtype]}", identity(ops[0], self.param.dtype))
             self.start = ctypes.create_string_buffer(start, len(start))
         self._stage: tuple[int, Any] | None = None
-        self._is_near = False
+
+    @property
+    def _is_near(self) -> bool:
+        """Whether the buffer is memory of the host's."""
+        return self._stage is not None and self._buffer == self._stage[0]
 
     def buffer(self, device: Device, once: bool = False) -> Any:
         """See `Held.buffer`.  *once*: launches read and write it only once."""
         if self._buffer is None and once and (native := device.native()):
-            address, _ = self.stage(native)
-            self._buffer, self._is_near = address or None, bool(address)
+            self._buffer = self.stage(native)[0] or None
         return super().buffer(device)
 
     def stage(self, native: Native) -> tuple[int, Any]:
@@ -61,7 +64,7 @@ class Cell(Held):
     def release(self, device: Device) -> None:
         """See `Held.release`."""
         if self._is_near:
-            self._buffer, self._is_near = None, False
+            self._buffer = None
         self._stage = None
         super().release(device)
 
@@ -74,34 +77,30 @@ class Cell(Held):
 
         No kernel uses it: the last one has been waited for.
         """
+        place = self.mapped(memory, element) if self.start is None else None
+        source = element if self.start is None else ctypes.addressof(self.start)
         if self._is_near:
-            self._load_near(device, memory, element)
-        elif self.start is not None:
-            device.copy_to(self._buffer, 0, ctypes.addressof(self.start), self.size)
-        elif (place := self.mapped(memory, element)) is not None:
+            if place is not None:
+                device.copy_from(*place, self._buffer, self.size)
+            else:
+                ctypes.memmove(self._buffer, source, self.size)
+        elif place is not None:
             device.copy(self._buffer, 0, *place, self.size)
         else:
-            device.copy_to(self._buffer, 0, element, self.size)
+            device.copy_to(self._buffer, 0, source, self.size)
 
     def store(self, device: Device, memory: AddressMap, element: int) -> None:
         """Bring the result to the host *element*, and to its device copy if there is one; waits for the kernels."""
+        place = self.mapped(memory, element)
         if self._is_near:
             device.sync()
             ctypes.memmove(element, self._buffer, self.size)
-            if (place := self.mapped(memory, element)) is not None:
+            if place is not None:
                 device.copy_to(*place, element, self.size)
             return
-        if (place := self.mapped(memory, element)) is not None:
+        if place is not None:
             device.copy(*place, self._buffer, 0, self.size)
         device.copy_from(self._buffer, 0, element, self.size)
-
-    def _load_near(self, device: Device, memory: AddressMap, element: int) -> None:
-        if self.start is not None:
-            element = ctypes.addressof(self.start)
-        elif (place := self.mapped(memory, element)) is not None:
-            device.copy_from(*place, self._buffer, self.size)
-            return
-        ctypes.memmove(self._buffer, element, self.size)
 
     def mapped(self, memory: AddressMap, element: int) -> tuple[Any, int] | None:
         """The buffer and the byte in it that hold *element* on the device."""

@@ -229,7 +229,8 @@ class Kernel:
         for position in plan.tables:
             self._tables[position].load(context.watched(self.region.params[position].name), addresses[position])
         if context.recorder:
-            plan.sizes = plan.sizes or self._scalars.sizes(addresses)
+            if plan.sizes is None:
+                plan.sizes = self._scalars.sizes(addresses)
             context.recorder.run(self.region, plan.sizes, plan.enqueue)
         else:
             plan.enqueue()
