@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from quick import first_of
-from test_python_meaning import same
+from test_python_meaning import same, table
 
 from nomp.diagnostics import NompError
 
@@ -66,10 +66,7 @@ _FUNCTIONS = {
     "floor_divide remainder": (_BOOLS + _INTS + _FLOATS, ["True", "3", "-2", "a[i] + 1", "2.5"]),
     "power": (_BOOLS + _INTS, ["True", "3", "i", "a[i]"]),
 }
-_CASES = [
-    pytest.param(name, *operands, marks=[pytest.mark.slow] if k else [])
-    for names, operands in _FUNCTIONS.items() for k, name in enumerate(names.split())
-]  # fmt: skip
+_CASES = [(name, *operands) for names, operands in _FUNCTIONS.items() for name in names.split()]
 
 
 @pytest.mark.slow
@@ -79,9 +76,7 @@ def test_operators_as_functions(load: Load, name: str, lefts: list[str], rights:
     calls = [f"np.{name}({left}, {right})" for left in lefts for right in rights]
     if name == "subtract":  # NumPy refuses truth values
         calls = [f"np.subtract({left}, {right})" for left in lefts for right in rights if left not in _BOOLS]
-    lines = "".join(f"        out[{k}, i] = {call} + True\n" for k, call in enumerate(calls))
-    text = f"@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(8):\n{lines}"
-    same(load, text, np.arange(8), np.zeros((len(calls), 8)))
+    same(load, table([f"{call} + True" for call in calls]), np.arange(8), np.zeros((len(calls), 8)))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -90,8 +85,7 @@ def test_signs_of_zeros(load: Load, dtype: str) -> None:
     chosen = ["a[i] // 3", "a[i] % -3", "a[i] * 0", "0 - a[i]", "-a[i]", "+a[i]", "a[i] ** 3", "a[i] ** 0.5"]
     names = "sign abs negative floor ceil rint trunc square sqrt fabs"
     chosen += [f"np.{name}(a[i])" for name in names.split()]
-    lines = "".join(f"        out[{k}, i] = np.copysign(1, {expression})\n" for k, expression in enumerate(chosen))
-    text = f"@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(len(a)):\n{lines}"
+    text = table([f"np.copysign(1, {expression})" for expression in chosen])
     same(load, text, np.array([0.0, -0.0, 0.25, 4.0], dtype), np.zeros((len(chosen), 4)))
 
 
