@@ -35,7 +35,9 @@ def _keeps_fixed(node: Expr, fixed: set[str]) -> bool:
             return name in fixed
         case Call(function=function, dtype=dtype):
             return function in (helper_name("floordiv", dtype), helper_name("floormod", dtype))
-    return isinstance(node, Const | Binary | Unary | Cast | Select)
+        case Cast(operand=operand, dtype=dtype):
+            return operand.dtype != f"u{dtype}"  # as `modular` has it: this has wrapped around, and so may what follows
+    return isinstance(node, Const | Binary | Unary | Select)
 
 
 def _width(expr: Expr, of: Callable[[Expr], int]) -> int:

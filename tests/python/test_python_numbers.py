@@ -11,6 +11,8 @@ from quick import first_of
 from test_python_meaning import same, table
 
 from nomp.diagnostics import NompError
+from nomp.region import Assign, Binary, Cast
+from nomp.walks import walk, walk_expr
 
 Load = Callable[[str], ModuleType]
 
@@ -40,6 +42,25 @@ def f(a, out, seed, big):
 """
     a = np.array([5, 3, 1, 0, 7, 2, 4, 6])
     same(load, text, a, np.zeros((8, 8), np.int64), 3037000507, np.int64(2**63 - 4))
+
+
+def test_what_follows_a_number_that_has_wrapped_around(load: Load) -> None:
+    """It may wrap around as well, which C's signed integers must not."""
+    factor = "i * np.int64(9223372036854775807)"
+    chosen = [f"{factor} + i > {factor}", f"i - {factor} < i", f"-({factor}) - 2 * i", f"({factor}) * 3 + (i - 3)"]
+    text, out = table(chosen, "out"), np.zeros((len(chosen), 9), np.int64)
+    same(load, text, out)
+    module = load(text)
+    module.f(out)
+    (loop,) = module.__nomp__.loops.values()
+    ((special,),) = [variants.values() for variants in loop._special.values()]
+    values = [stmt.value for stmt in walk(special.translated.region.body) if isinstance(stmt, Assign)]
+    wrapped = [
+        any(isinstance(inner, Cast) and inner.operand.dtype == "uint64" for inner in walk_expr(node))
+        for value in values for node in walk_expr(value)
+        if isinstance(node, Binary) and node.op in "+-*" and node.dtype == "int64"
+    ]  # fmt: skip
+    assert len(values) == len(chosen) and wrapped == [False] * len(wrapped) != []
 
 
 def test_functions_named_like_those_of_the_compiler(load: Load) -> None:
