@@ -235,6 +235,17 @@ def f(a, b):
         a[i] = one(b[i]) * 1000 + thirty(b[i])
         b[i] = one(i) + nested(i)
 """,
+    "a name that a library has, too": """
+pi = 0
+@nomp.jit
+def f(a, b):
+    global pi
+    #pragma nomp for
+    for i in range(10):
+        pi = i + 1
+        a[i] = math.pi * b[i]
+    return pi
+""",
     "jit and name": """
 @nomp.jit
 def f(a, b, n=4):
