@@ -1,8 +1,8 @@
 """The Python front end: files with nomp pragmas to the loops that become kernels, and the file without them.
 
 In: the text of a file, or one function of it.  Out: `Program`: a tree in which each annotated loop has become a call,
-and a `Loop` for each.  Called by `runtime.python`, which translates loops when it knows their types, and by the driver.
-Raises `NompError` N1xx, N202, N204, N205 and N230.
+and a `Loop` for each, which `runtime.python` translates when it knows the types.  Called by `runtime.jit`, `loader` and
+`notebook`.  Raises `NompError` N1xx, N202, N204, N205 and N230.
 
     #pragma nomp for                         __nomp_made__ = __nomp__["app.py:3"](range(n), a, s)
     for i in range(n):             becomes   if __nomp_made__ is not None:

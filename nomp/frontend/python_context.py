@@ -14,6 +14,7 @@ from typing import Any
 
 from nomp.arithmetic import is_float
 from nomp.diagnostics import Diagnostic, NompError, Note, Span, error, source_line
+from nomp.frontend.python_source import REGISTRY
 from nomp.frontend.python_types import OWN, Value, device, fits, shown
 from nomp.region import Expr, Function, Param, Place, Var
 from nomp.walks import Names
@@ -178,6 +179,11 @@ class Guard:
         owner = self.owner
         found = owner.get(self.attribute) if isinstance(owner, dict) else getattr(owner, self.attribute)
         return found is self.object
+
+    @property
+    def may_be_set_here(self) -> bool:
+        """Whether it may be a variable of a program with annotated loops, and is not a library's."""
+        return not isinstance(self.owner, dict) or REGISTRY in self.owner
 
 
 class Shared:

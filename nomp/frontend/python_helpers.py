@@ -1,7 +1,7 @@
 """What Python's operators compute and C's do not: integers that wrap around, and helpers that become functions.
 
 In: operands of one type.  Out: expressions; the helpers' text goes to the region's functions.  Used by
-`frontend.python_arithmetic`.
+`frontend.python_arithmetic` and `python_calls`; their names, by `python_integers` and `python_halves`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,9 @@ def _keeps_fixed(node: Expr, fixed: set[str]) -> bool:
             return name in fixed
         case Call(function=function, dtype=dtype):
             return function in (helper_name("floordiv", dtype), helper_name("floormod", dtype))
-    return isinstance(node, Const | Binary | Unary | Cast | Select)
+        case Cast(operand=operand, dtype=dtype):
+            return operand.dtype != f"u{dtype}"  # as `modular` has it: this has wrapped around, and so may what follows
+    return isinstance(node, Const | Binary | Unary | Select)
 
 
 def _width(expr: Expr, of: Callable[[Expr], int]) -> int:
@@ -53,11 +55,17 @@ def _width(expr: Expr, of: Callable[[Expr], int]) -> int:
             return _width(left, of)
         case Binary(op="%", right=Const(value=int(constant))):
             return constant.bit_length()
-        case Call(function=function, args=(_, Const(value=int(constant))), dtype=dtype) if (
-            function == helper_name("floormod", dtype)
-        ):
-            return constant.bit_length()
+        case Call() if (modulus := _modulus(expr)) is not None:
+            return modulus.bit_length()
     return of(expr)
+
+
+def _modulus(call: Call) -> int | None:
+    """The constant by which *call* takes a remainder as Python does, None where it is something else."""
+    match call:
+        case Call(function=function, args=(_, Const(value=int(constant))), dtype=dtype):
+            return constant if function == helper_name("floormod", dtype) else None
+    return None
 
 
 def lowest(ctx: Context, expr: Expr) -> int | None:
@@ -81,10 +89,8 @@ def lowest(ctx: Context, expr: Expr) -> int | None:
         case Binary(op="*" | "/" | "%", left=left, right=right):
             low, other = lowest(ctx, left), lowest(ctx, right)
             return 0 if low is not None and other is not None and min(low, other) >= 0 else None
-        case Call(function=function, args=(_, Const(value=int(constant))), dtype=dtype) if (
-            function == helper_name("floormod", dtype)
-        ):
-            return 0 if constant > 0 else None
+        case Call() if (_modulus(expr) or 0) > 0:
+            return 0
     return unsigned
 
 

@@ -100,8 +100,10 @@ def always_set(body: list[ast.stmt]) -> Names:
     for stmt in body:
         if isinstance(stmt, ast.If):
             found |= always_set(stmt.body) & always_set(stmt.orelse)
-        elif isinstance(stmt, ast.Assign | ast.AugAssign):
-            found |= stores(*getattr(stmt, "targets", [getattr(stmt, "target", stmt)]))
+        elif isinstance(stmt, ast.Assign):
+            found |= stores(*stmt.targets)
+        elif isinstance(stmt, ast.AugAssign):
+            found |= stores(stmt.target)
         if any(isinstance(inner, ast.Continue) for inner in ast.walk(stmt)):
             break
     return found

@@ -232,7 +232,7 @@ def _flag(flag: Var) -> Param:
 def _refuse_hidden(ctx: Context, loop: Loop) -> None:
     """Refuse variables that the loop sets and that functions it calls read: they take these for constant."""
     for guard in ctx.shared.guards.values():
-        if guard.name in loop.visible:
+        if guard.name in loop.visible and guard.may_be_set_here:
             message = f"'{guard.name}' is set in the loop, and read by a function that the loop calls"
             raise ctx.refusal("N208", loop.node, message, "pass it to the function")
 

@@ -1,7 +1,7 @@
 """Subscripts of Python loops at a launch: which of them are negative, and which leave their array.
 
 In: a translated loop and the numbers of a launch.  Out: how subscripts are to be treated (`Wrapping`); N238 for one
-that certainly leaves its array.  Used by `runtime.python`.
+that certainly leaves its array.  Used by `runtime.specialised`.
 """
 
 from __future__ import annotations

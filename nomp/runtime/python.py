@@ -21,7 +21,6 @@ import numpy as np
 from nomp.diagnostics import Diagnostic, Span, error
 from nomp.frontend.python_context import UNSET, Given, Guard, Static, Unset, Unusable, Wrapping
 from nomp.frontend.python_context import Number as NumberOf
-from nomp.frontend.python_plain import plain
 from nomp.frontend.python_regions import Loop, translate
 from nomp.frontend.python_types import TYPES
 from nomp.region import Region
@@ -217,6 +216,8 @@ class AnnotatedLoop:
 
     @cached_property
     def _plain(self) -> Callable[..., dict[str, Any]]:
+        from nomp.frontend.python_plain import plain  # for NOMP_VERIFY alone
+
         return plain(self.loop)
 
     def _tell(self, used: Sequence[HostArray]) -> None:

@@ -129,12 +129,12 @@ class Special:
     def _too_large(self, values: Sequence[Any]) -> NompError:
         params = [p for p in self.translated.region.params if p.kind == "scalar"]
         for param, number in zip(params, values, strict=True):
-            if isinstance(number, int) and not -(1 << 63) <= number < 1 << 63:
+            if isinstance(number, int) and not fits(number, "int64"):
                 return _unfit(param.variable, number, param.dtype, self.translated.region.span(param.place))
         return error("N236", "a number does not fit into its type", self.loop.span, help="use a wider type")
 
     def _unfit_start(self, result: Result, start: Any) -> NompError:
-        if isinstance(start, int) and not -(1 << 63) <= start < 1 << 63:
+        if isinstance(start, int) and not fits(start, "int64"):
             region = self.translated.region
             return _unfit(result.name, start, result.dtype, region.span(region.params[result.position].place))
         message = f"'{result.name}' is {start}, which {result.dtype} does not hold exactly"

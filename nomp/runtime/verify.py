@@ -1,7 +1,7 @@
 """Whether a kernel does what the program's own loop does: NOMP_VERIFY=1.
 
 In: a launch, as the stretches of memory that it may touch; then the same loop, which the program runs itself.  Out:
-N618 for the first differences, or nothing.  Made by `runtime.kernel`, kept by `runtime.session` while the loop runs.
+N618 for the first differences, or nothing.  Made by `runtime.kernel`, kept by `runtime.trials` while the loop runs.
 
     Trial.begin      keeps what the loop is to start from: what the device holds, and the variables' values
     (the launch)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from quick import first_of
-from test_python_meaning import same
+from test_python_meaning import same, table
 
 from nomp.diagnostics import NompError
 
@@ -53,10 +53,7 @@ _EXPRESSIONS = """
 def test_arithmetic(load: Load, part: int) -> None:
     """Of all 65536 numbers, each with another one."""
     chosen = [e.strip() for e in _EXPRESSIONS.split(";")][part::4]
-    lines = "".join(f"        out[{k}, i] = {expression}\n" for k, expression in enumerate(chosen))
-    text = "def twice(x):\n    y = x * 1.5\n    return y + x * 0.5\n"
-    text += "@nomp.jit\ndef f(a, b, out):\n    #pragma nomp for\n"
-    text += f"    for i in range({len(ALL)}):\n{lines}"
+    text = "def twice(x):\n    y = x * 1.5\n    return y + x * 0.5\n" + table(chosen, "a, b, out")
     exact(load, text, ALL, OTHER, np.zeros((len(chosen), len(ALL)), np.float16))
 
 
@@ -72,7 +69,6 @@ def test_conversions(load: Load, dtype: str) -> None:
         wide = np.concatenate([np.arange(-70000, 70000, 7), _rng.integers(-(1 << 40), 1 << 40, 999)]).astype(dtype)
     text = "@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(len(a)):\n        out[i] = a[i]\n"
     exact(load, text, wide, np.zeros(len(wide), np.float16))
-    text = "@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(len(a)):\n        out[i] = a[i]\n"
     finite = ALL[np.isfinite(ALL)] if dtype.startswith("float") else np.arange(0, 200, 3).astype(np.float16)
     same(load, text, finite, np.zeros(len(finite), dtype))
 

@@ -7,17 +7,13 @@ import importlib
 import linecache
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import nomp
 from nomp.frontend import python, python_pragmas, python_source
-
-Load = Callable[[str], ModuleType]
 
 
 def test_importing_nomp_imports_nothing_else() -> None:
@@ -96,30 +92,3 @@ def test_each_function_is_compiled_by_itself(tmp_path: Path) -> None:
         assert len(program.loops) == 1
     assert len(python.rewritten(source).loops) == len(functions) == 21
     assert python_pragmas._comments.cache_info().misses == before + 1
-
-
-@pytest.mark.slow
-def test_functions_in_functions_and_classes(load: Load) -> None:
-    text = """
-    class C:
-        __factor = 3
-        @nomp.jit
-        def scale(self, a):
-            factor = self.__factor
-            #pragma nomp for
-            for i in range(len(a)):
-                a[i] *= factor
-
-    def outer(k):
-        @nomp.jit
-        def inner(a):
-            #pragma nomp for
-            for i in range(len(a)):
-                a[i] += k
-        return inner
-    """
-    module, a = load(text), np.ones(3)
-    module.C().scale(a)
-    module.outer(2)(a)
-    module.outer(5)(a)
-    assert a.tolist() == [10, 10, 10]

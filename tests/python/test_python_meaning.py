@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +27,12 @@ def same(load: Load, text: str, *args: Any) -> Any:
     return got
 
 
+def table(expressions: Sequence[str], arguments: str = "a, out") -> str:
+    """A function ``f(arguments)`` of a loop that leaves expression k in row k of *out*."""
+    lines = "".join(f"        out[{k}, i] = {expression}\n" for k, expression in enumerate(expressions))
+    return f"@nomp.jit\ndef f({arguments}):\n    #pragma nomp for\n    for i in range(out.shape[1]):\n{lines}"
+
+
 INTEGERS = np.array([-7, -3, -1, 0, 1, 2, 5, 9])
 _EXPRESSIONS = """
     a[i] // 3; a[i] // -3; a[i] % 3; a[i] % -3; a[i] / 4; -a[i]; ~a[i]; a[i] << 2; a[i] >> 1; a[i] ** 3;
@@ -48,13 +54,11 @@ TYPES = ["int64", "int32", "int16", "int8", "uint8", "uint32", "uint64", "float6
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 def test_arithmetic(load: Load, dtype: str) -> None:
-    """All expressions in one loop: row k of *out* is expression k."""
+    """All expressions in one loop."""
     refused = {"float": ("<<", ">>", "&", "~", "a[a["), "uint": ("// -3", "% -3")}.get(dtype.rstrip("123468"), ())
     chosen = [e for e in ARITHMETIC if not ("a[" in e and any(op in e for op in refused))]
-    lines = "".join(f"        out[{k}, i] = {expression}\n" for k, expression in enumerate(chosen))
-    text = f"@nomp.jit\ndef f(a, b, out):\n    #pragma nomp for\n    for i in range(8):\n{lines}"
     values = INTEGERS.astype(dtype) if not dtype.startswith("uint") else abs(INTEGERS).astype(dtype)
-    f = load(text).f
+    f = load(table(chosen, "a, b, out")).f
     expected, found = np.zeros((len(chosen), 8)), np.zeros((len(chosen), 8))
     with np.errstate(all="ignore"):
         f.__wrapped__(values, np.arange(8.0), expected)
@@ -231,6 +235,17 @@ def f(a, b):
         a[i] = one(b[i]) * 1000 + thirty(b[i])
         b[i] = one(i) + nested(i)
 """,
+    "a name that a library has, too": """
+pi = 0
+@nomp.jit
+def f(a, b):
+    global pi
+    #pragma nomp for
+    for i in range(10):
+        pi = i + 1
+        a[i] = math.pi * b[i]
+    return pi
+""",
     "jit and name": """
 @nomp.jit
 def f(a, b, n=4):
@@ -270,8 +285,13 @@ def maker(k):
     return add
 def f(a, b):
     maker(3)(a, b)
+    maker(5)(a, b)
     Thing(0.5).scale(b)
-f.__wrapped__ = lambda a, b: (maker(3).__wrapped__(a, b), Thing.scale.__wrapped__(Thing(0.5), b)) and None
+def wrapped(a, b):
+    maker(3).__wrapped__(a, b)
+    maker(5).__wrapped__(a, b)
+    Thing.scale.__wrapped__(Thing(0.5), b)
+f.__wrapped__ = wrapped
 """,
     "two dimensions": """
 @nomp.jit

@@ -8,9 +8,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 from quick import first_of
-from test_python_meaning import same
+from test_python_meaning import same, table
 
 from nomp.diagnostics import NompError
+from nomp.region import Assign, Binary, Cast
+from nomp.walks import walk, walk_expr
 
 Load = Callable[[str], ModuleType]
 
@@ -42,6 +44,25 @@ def f(a, out, seed, big):
     same(load, text, a, np.zeros((8, 8), np.int64), 3037000507, np.int64(2**63 - 4))
 
 
+def test_what_follows_a_number_that_has_wrapped_around(load: Load) -> None:
+    """It may wrap around as well, which C's signed integers must not."""
+    factor = "i * np.int64(9223372036854775807)"
+    chosen = [f"{factor} + i > {factor}", f"i - {factor} < i", f"-({factor}) - 2 * i", f"({factor}) * 3 + (i - 3)"]
+    text, out = table(chosen, "out"), np.zeros((len(chosen), 9), np.int64)
+    same(load, text, out)
+    module = load(text)
+    module.f(out)
+    (loop,) = module.__nomp__.loops.values()
+    ((special,),) = [variants.values() for variants in loop._special.values()]
+    values = [stmt.value for stmt in walk(special.translated.region.body) if isinstance(stmt, Assign)]
+    wrapped = [
+        any(isinstance(inner, Cast) and inner.operand.dtype == "uint64" for inner in walk_expr(node))
+        for value in values for node in walk_expr(value)
+        if isinstance(node, Binary) and node.op in "+-*" and node.dtype == "int64"
+    ]  # fmt: skip
+    assert len(values) == len(chosen) and wrapped == [False] * len(wrapped) != []
+
+
 def test_functions_named_like_those_of_the_compiler(load: Load) -> None:
     text = """
 def floormod(x, y):
@@ -66,10 +87,7 @@ _FUNCTIONS = {
     "floor_divide remainder": (_BOOLS + _INTS + _FLOATS, ["True", "3", "-2", "a[i] + 1", "2.5"]),
     "power": (_BOOLS + _INTS, ["True", "3", "i", "a[i]"]),
 }
-_CASES = [
-    pytest.param(name, *operands, marks=[pytest.mark.slow] if k else [])
-    for names, operands in _FUNCTIONS.items() for k, name in enumerate(names.split())
-]  # fmt: skip
+_CASES = [(name, *operands) for names, operands in _FUNCTIONS.items() for name in names.split()]
 
 
 @pytest.mark.slow
@@ -79,9 +97,7 @@ def test_operators_as_functions(load: Load, name: str, lefts: list[str], rights:
     calls = [f"np.{name}({left}, {right})" for left in lefts for right in rights]
     if name == "subtract":  # NumPy refuses truth values
         calls = [f"np.subtract({left}, {right})" for left in lefts for right in rights if left not in _BOOLS]
-    lines = "".join(f"        out[{k}, i] = {call} + True\n" for k, call in enumerate(calls))
-    text = f"@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(8):\n{lines}"
-    same(load, text, np.arange(8), np.zeros((len(calls), 8)))
+    same(load, table([f"{call} + True" for call in calls]), np.arange(8), np.zeros((len(calls), 8)))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -90,8 +106,7 @@ def test_signs_of_zeros(load: Load, dtype: str) -> None:
     chosen = ["a[i] // 3", "a[i] % -3", "a[i] * 0", "0 - a[i]", "-a[i]", "+a[i]", "a[i] ** 3", "a[i] ** 0.5"]
     names = "sign abs negative floor ceil rint trunc square sqrt fabs"
     chosen += [f"np.{name}(a[i])" for name in names.split()]
-    lines = "".join(f"        out[{k}, i] = np.copysign(1, {expression})\n" for k, expression in enumerate(chosen))
-    text = f"@nomp.jit\ndef f(a, out):\n    #pragma nomp for\n    for i in range(len(a)):\n{lines}"
+    text = table([f"np.copysign(1, {expression})" for expression in chosen])
     same(load, text, np.array([0.0, -0.0, 0.25, 4.0], dtype), np.zeros((len(chosen), 4)))
 
 
