@@ -18,7 +18,7 @@ from nomp.capi import INCLUDE, LIBRARY
 from nomp.region import Assign, Binary, Const, For, Load, Param, Place, Region, Var
 
 
-@pytest.mark.parametrize("name", first_of(["axpy.c", "alone.c", "one_kernel.c", "replay.c", "threads.c"]))
+@pytest.mark.parametrize("name", first_of(["axpy.c", "alone.c", "one_kernel.c", "replay.c", "threads.c", "timing.c"]))
 def test_program(run: Run, name: str) -> None:
     done = run(name)
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
