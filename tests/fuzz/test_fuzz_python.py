@@ -22,7 +22,7 @@ def test_programs_depend_on_the_seed_alone() -> None:
 @pytest.mark.parametrize("seed", first_of(SEEDS))
 def test_programs_do_what_they_do_without_nomp(seed: int, tmp_path: Path) -> None:
     outcome, reason = run_python.attempt(generate(seed), tmp_path)
-    assert outcome == "ok" or outcome.startswith("N2") or outcome == "dropped", reason
+    assert outcome != "failed", reason
 
 
 def test_wrong_results_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
