@@ -73,7 +73,7 @@ def compile(
         found = _found(cache, subject, key)  # another process may have made it meanwhile
         if found is not None:
             return found
-        cache.missed(subject, _newest(cache, key))
+        cache.missed(subject, next(_inputs(cache, key), key.inputs))
         compiled = _pipeline()(region, device, jit, variant, settings)
         _keep(cache, subject, key, compiled)
     return compiled
@@ -129,9 +129,7 @@ def _key(
 
 
 def _found(cache: Cache, subject: Subject, key: _Key) -> Compiled | None:
-    for files in _sets(cache, key):
-        helpers = [_digests(root, names) for root, names in zip(key.places.scripts, files, strict=True)]
-        inputs = key.with_helpers(helpers)
+    for inputs in _inputs(cache, key):
         found = cache.find(subject, inputs)
         if found is not None:
             try:
@@ -141,11 +139,10 @@ def _found(cache: Cache, subject: Subject, key: _Key) -> Compiled | None:
     return None
 
 
-def _newest(cache: Cache, key: _Key) -> dict[str, Any]:
-    """All inputs, with the helpers that were seen last; without helpers where none are known."""
+def _inputs(cache: Cache, key: _Key) -> Iterator[dict[str, Any]]:
+    """All inputs, with each set of helpers, that which was seen last first."""
     for files in _sets(cache, key):
-        return key.with_helpers([_digests(root, names) for root, names in zip(key.places.scripts, files, strict=True)])
-    return key.inputs
+        yield key.with_helpers([_digests(root, names) for root, names in zip(key.places.scripts, files, strict=True)])
 
 
 def _sets(cache: Cache, key: _Key) -> list[list[list[str]]]:

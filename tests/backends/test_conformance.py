@@ -273,8 +273,9 @@ def test_copies_are_timed_together_and_done(device: Device, buffer: Any) -> None
 
 def test_c_gets_the_clocks_functions_while_operations_are_timed(device: Device) -> None:
     native = device.native()
-    if native is None:
-        pytest.skip("C does not launch on this device")
+    if native is None:  # Python launches, and times that itself
+        assert device.info.backend not in ("cuda", "opencl")
+        return
     plain, queue = dict(native.functions), native.queue
     device.start_timing()
     now = device.native()

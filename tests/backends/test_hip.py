@@ -37,7 +37,7 @@ def all_pass(double: Path, *words: str) -> None:
 
 @pytest.mark.slow
 def test_conformance_on_the_test_double(double: Path) -> None:
-    all_pass(double, "-k", "hip and not clocks_functions", "tests/backends/test_conformance.py")
+    all_pass(double, "-k", "hip", "tests/backends/test_conformance.py")
 
 
 @pytest.mark.slow

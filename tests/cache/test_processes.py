@@ -114,7 +114,7 @@ def test_a_warm_start_imports_nothing_heavy(warm: Program) -> None:
 def test_a_cold_start_imports_no_more_than_it_needs(warm: Program) -> None:
     found = imported((warm.folder / IMPORTED).read_text())
     assert "loopy" in found
-    assert found & {"clang", "jinja2", "lark", "mako", "nomp.tune", "pygments"} == set()
+    assert found & {"clang", "jinja2", "lark", "mako", "nomp.tuning", "pygments"} == set()
 
 
 BACKWARDS = """#include <stdlib.h>

@@ -114,7 +114,7 @@ def test_operators(op: str, dtype: str) -> None:
 @pytest.mark.parametrize(
     ("op", "start"), first_of([("+", -0.0), ("+", 0.0), ("*", -0.0), ("min", -0.0), ("max", 0.0)])
 )
-@pytest.mark.parametrize("term", [-0.0, 0.0, 1.0])
+@pytest.mark.parametrize("term", first_of([-0.0, 0.0, 1.0]))
 def test_signs_of_zeros(op: str, start: float, term: float) -> None:
     """Where all terms are the same, no order of them changes the sign."""
     loop = counted((step(op, Var("s", "float64"), Load("a", (Var("i", "int32"),), "float64")),))

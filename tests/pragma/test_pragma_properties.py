@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ def slice_of(text: str, span: Span, column: int) -> str:
     return line[span.column - 1 : span.column - 1 + span.length]
 
 
+@pytest.mark.slow
 @given(st.data(), st.lists(words, min_size=1, max_size=4, unique=True), st.integers(1, 12))
 def test_names_are_where_their_spans_say(data: st.DataObject, names: list[str], column: int) -> None:
     parts = ["nomp", data.draw(blanks), "for"]

@@ -100,7 +100,7 @@ def test_operators_as_functions(load: Load, name: str, lefts: list[str], rights:
     same(load, table([f"{call} + True" for call in calls]), np.arange(8), np.zeros((len(calls), 8)))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", first_of(["float64", "float32"]))
 def test_signs_of_zeros(load: Load, dtype: str) -> None:
     """Which comparisons of numbers do not tell."""
     chosen = ["a[i] // 3", "a[i] % -3", "a[i] * 0", "0 - a[i]", "-a[i]", "+a[i]", "a[i] ** 3", "a[i] ** 0.5"]

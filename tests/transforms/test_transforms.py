@@ -117,7 +117,7 @@ def test_results(name: str, tmp_path: Path) -> None:
     loop(tmp_path, text, words, domain, ("edges", "together"), **sizes).agree(kinds)
 
 
-@pytest.mark.parametrize("columns", [5, 40])
+@pytest.mark.parametrize("columns", first_of([5, 40]))
 def test_rows_without_a_script(columns: int, tmp_path: Path) -> None:
     """A launch chooses one of two kernels."""
     loop(tmp_path, ROWS, "", n=9, m=columns).agree(("gpu",))
