@@ -251,6 +251,6 @@ def divided(
     end = Binary("min", Binary("+", first, share, INDEX), total, INDEX)
     bounds = Declare(first.name, INDEX, (), Binary("*", item, share, INDEX)), Declare(last.name, INDEX, (), end)
     inner = trips(loop, Var(unique("_trip"), INDEX), first, last)
-    everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), (*bounds, *body(item, inner)))
+    everyone = gpu_schedule.counting(item, items, (*bounds, *body(item, inner)))
     return everyone, {total.name: trip_count(loop), share.name: size}
 
