@@ -37,7 +37,18 @@ from nomp.runtime.kernel import Context, Kernel
 from nomp.runtime.plan import Plan
 from nomp.runtime.verify import current
 from nomp.tuning import ahead, search
-from nomp.tuning.database import Choices, Database, Key, Result, Trial, described, digest, size_class
+from nomp.tuning.database import (
+    Choices,
+    Database,
+    Key,
+    Point,
+    Result,
+    Trial,
+    described,
+    digest,
+    ordered,
+    size_class,
+)
 
 ROUNDS = 5
 """How often a choice is timed; the median counts."""
@@ -173,12 +184,12 @@ class _Search:
         points = search.ahead(task.space, task.settings.tune, most, trials)
         return ahead.compiling(self._job, points, self._compiled, task.settings)
 
-    def _planned(self, point: search.Point) -> Plan:
-        self._choose(tuple(sorted(point.items())))
+    def _planned(self, point: Point) -> Plan:
+        self._choose(ordered(point))
         return self._kernel.planned_anew(self._context, self._addresses)
 
     def _trial(
-        self, point: search.Point, saved: Saved, wanted: list[Bytes], task: _Task, before: Sequence[Trial]
+        self, point: Point, saved: Saved, wanted: list[Bytes], task: _Task, before: Sequence[Trial]
     ) -> Trial:
         """What comes of *point*; *wanted* is what the scripts' own choices make of the data."""
         best = min((trial.microseconds for trial in before if trial.microseconds is not None), default=None)
