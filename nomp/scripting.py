@@ -19,6 +19,12 @@ LANES = (1, 2, 4, 8, 16, 32)
 """How many items of a GPU can share a row."""
 
 
+def usual_shares(units: int) -> int:
+    """Among how many items a loop is divided on a CPU of so many *units*, where no script says: enough to keep all of
+    them busy when some are slower."""
+    return 16 * max(4, units)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a script says of nomp's own schedule (`Context.default`); None leaves it to nomp."""
