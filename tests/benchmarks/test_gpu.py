@@ -56,6 +56,13 @@ def test_a_program_that_is_tuned_first(folder: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.slow
+def test_a_program_that_fails_while_it_is_tuned(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "CASES", {"libraries": [("banded",)]})
+    with pytest.raises(SystemExit, match=r"driver tune .* ends with status 2:\nusage: "):
+        gpu.main(words(folder, "--only", "libraries", "--tuned"))
+
+
+@pytest.mark.slow
 def test_results_that_differ(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
