@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 
 from nomp.device_source import Scratch
 from nomp.gpu_rows import Items
-from nomp.gpu_schedule import ITEMS, counting
+from nomp.gpu_schedule import ITEMS
 from nomp.interleave import Unique
-from nomp.loops import INDEX, quotient, trip_count, trips
+from nomp.loops import INDEX, counting, quotient, trip_count, trips
 from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Stmt, Var
 from nomp.schedule import Part
 

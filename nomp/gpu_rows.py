@@ -27,9 +27,9 @@ from typing import Any
 from nomp import jumps, loops
 from nomp.accumulation import Cell, combined, misuse, neutral
 from nomp.cpu_schedule import stride
-from nomp.gpu_schedule import Grid, Rounds, Spread, counting, each, rounds_of
+from nomp.gpu_schedule import Grid, Rounds, Spread, each, rounds_of
 from nomp.interleave import Unique, renamed
-from nomp.loops import INDEX, constant_trips, trip_count
+from nomp.loops import INDEX, constant_trips, counting, trip_count
 from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Stmt, Var, While
 from nomp.walks import changed_in, expressions, loads, rewritten, variable, variables, walk, without_places
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from nomp.cpu_schedule import stride
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, quotient, trip_count, value_after
+from nomp.loops import INDEX, counting, quotient, trip_count, value_after
 from nomp.region import Binary, Const, Declare, Expr, For, If, Select, Stmt, Var
 from nomp.walks import loads, walk
 
@@ -165,8 +165,3 @@ def if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> t
         return (If(Binary("<", trip, trips, "int32"), body),)
     end = Binary("min", Binary("+", trip, _ONE, INDEX), trips, INDEX)
     return (For(unique("_once"), INDEX, trip, "<", end, _ONE, body),)
-
-
-def counting(counter: Var, count: Expr, body: Iterable[Stmt] = ()) -> For:
-    """*body* for each value of *counter* from 0 up to *count*."""
-    return For(counter.name, INDEX, _ZERO, "<", count, _ONE, tuple(body))
