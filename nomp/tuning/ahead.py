@@ -1,7 +1,7 @@
 """The kernels of choices that will be tried, compiled in processes of their own while others are measured.
 
 In: a kernel and the choices to come.  Out: their sources in the kernel cache, where the search finds them.  Used by
-`runtime.tuning`; the processes run `worker`.
+`runtime.tuner`; the processes run `worker`.
 
 While kernels run on a GPU, the processors are free to compile.  Those of a CPU are not: there some choices are
 compiled first, as many as there are processes, and measured when all are done.

@@ -2,7 +2,7 @@
 
 In: a region with the values of its scalars, and a device.  Out: the choices that were the fastest for launches of that
 size, and all that were tried.  Files are written anew after each trial, so that a search can go on where it ended.
-Used by `runtime.tuning`.
+Used by `runtime.tuning` and `runtime.tuner`.
 
 A size class has launches whose loops have the same number of trips, up to a factor of two: ``e:4096 k:8``; and whose
 other jit values are alike.

@@ -1,7 +1,7 @@
 """Which choices to try next.
 
 In: a space, the parameters of a kernel's scripts with their values, and what has been tried already.  Out: choices, one
-after the other, the scripts' own first; none twice.  Called by `runtime.tuning`.
+after the other, the scripts' own first; none twice.  Called by `runtime.tuner`.
 """
 
 from __future__ import annotations
