@@ -127,7 +127,7 @@ def _tuned(name: str, options: argparse.Namespace) -> Iterator[str]:
     for settings in _columns(name, options).values():
         for case in CASES[name]:
             command = [sys.executable, "-m", "nomp.driver", "tune", "--dir", str(options.build / "tuned"), "--"]
-            done = _done([*command, str(options.build / f"{name}.nomp"), *case], **settings)
+            done = _run([*command, str(options.build / f"{name}.nomp"), *case], **settings)
             yield from (f"{line}  " for line in done.stderr.splitlines() if line.startswith("nomp tune: "))
     yield ""
 
@@ -194,11 +194,11 @@ def read(command: list[str], **environment: str) -> Lines | str:
     return {name: (float(time), float(checksum)) for name, time, _, checksum in found}
 
 
-def _run(command: list[str]) -> str:
-    done = _done(command)
+def _run(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    done = _done(command, **environment)
     if done.returncode:
         _end(done)
-    return done.stdout
+    return done
 
 
 def _done(command: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
@@ -214,7 +214,7 @@ def _end(done: subprocess.CompletedProcess[str]) -> NoReturn:
 
 def _machine() -> str:
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    return f"{_run(query).splitlines()[0]}, {date.today().isoformat()}"
+    return f"{_run(query).stdout.splitlines()[0]}, {date.today().isoformat()}"
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from statistics import harmonic_mean
 
 import gpu
 
+PROGRAMS = ("stream", "kernels", "attention", "spectral")
 NVIDIA_OPENCL = "libnvidia-opencl.so.1"
 VENDORS = Path("/etc/OpenCL/vendors")
 LIST = """import json
@@ -36,7 +37,7 @@ for name, make in registered().items():
         continue
     for platform, devices in enumerate(platforms):
         for device, info in enumerate(devices):
-            print(json.dumps([name, info.type, info.platform, info.name, platform, device]))
+            print(json.dumps([name, info.type, info.platform, platform, device]))
 """
 """Prints what devices there are: a process of its own, since drivers are looked for once."""
 
@@ -53,7 +54,7 @@ class Target:
 def main(words: Sequence[str] | None = None) -> int:
     """Build, run, print; the exit status."""
     parser = argparse.ArgumentParser(description="Compare nomp with programs by hand on all devices that are here.")
-    parser.add_argument("--only", action="append", choices=["stream", "kernels", "attention", "spectral"])
+    parser.add_argument("--only", action="append", choices=PROGRAMS)
     parser.add_argument("--cpu-scale", type=int, default=24, help="of the kernels on a CPU; a multiple of 8")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write what is printed to FILE, too")
     parser.add_argument("--build", type=Path, default=Path("build/portability"), help="where programs are built")
@@ -63,7 +64,7 @@ def main(words: Sequence[str] | None = None) -> int:
         targets, missing = _targets(Path(vendors))
         shares: dict[str, dict[str, float]] = {}
         wrong: list[str] = []
-        for name in options.only or ["stream", "kernels", "attention", "spectral"]:
+        for name in options.only or PROGRAMS:
             gpu.build_nomp(name, options.build)
             for target in targets:
                 _measure(name, target, options, shares, wrong)
@@ -106,7 +107,7 @@ def _found(environment: dict[str, str], backend: str, kind: str, maker: str = ""
     command = [sys.executable, "-c", LIST]
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
     for line in done.stdout.splitlines():
-        name, type_, platform_name, _, platform, device = json.loads(line)
+        name, type_, platform_name, platform, device = json.loads(line)
         if (name, type_) == (backend, kind) and maker in platform_name:
             return {**environment, "NOMP_BACKEND": name, "NOMP_PLATFORM": f"{platform}", "NOMP_DEVICE": f"{device}"}
     return None

@@ -23,7 +23,7 @@ from nomp.device_source import Scratch
 from nomp.gpu_rows import Items
 from nomp.gpu_schedule import ITEMS
 from nomp.interleave import Unique
-from nomp.loops import INDEX, quotient, trip_count, trips
+from nomp.loops import INDEX, counting, quotient, trip_count, trips
 from nomp.region import Assign, Binary, Clauses, Const, Declare, Expr, For, Load, Param, Region, Stmt, Var
 from nomp.schedule import Part
 
@@ -92,8 +92,7 @@ def _first(
 
     halves = [half for one in found for half in items.halves(one.row, one.own.dtype, one.combine, ITEMS)]
     body: tuple[Stmt, ...] = (*_rows(found), items.each(ITEMS, share), *halves, items.each(1, store))
-    whole = For(group.name, INDEX, _ZERO, "<", groups, _ONE, body)
-    return whole, {group.name: "g.0", **items.axes}
+    return counting(group, groups, body), {group.name: "g.0", **items.axes}
 
 
 def _second(found: tuple[Reduced, ...], groups: Var, unique: Unique) -> tuple[tuple[Stmt, ...], Mapping[str, str]]:

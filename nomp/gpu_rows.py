@@ -27,11 +27,11 @@ from typing import Any
 from nomp import jumps, loops
 from nomp.accumulation import Cell, combined, misuse, neutral
 from nomp.cpu_schedule import stride
-from nomp.gpu_schedule import MOST_GROUPS, Grid, Spread, counting, each, if_below
+from nomp.gpu_schedule import Grid, Rounds, Spread, each, rounds_of
 from nomp.interleave import Unique, renamed
-from nomp.loops import INDEX, constant_trips, quotient, trip_count, value_after
+from nomp.loops import INDEX, constant_trips, counting, trip_count
 from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Stmt, Var, While
-from nomp.walks import changed_in, expressions, loads, rewritten, variable, variables, walk, with_values, without_places
+from nomp.walks import changed_in, expressions, loads, rewritten, variable, variables, walk, without_places
 
 ITEMS = 128
 """Items of a group: few, since all of them wait for each other."""
@@ -171,29 +171,16 @@ def spread(nest: list[For], rows: Rows, lanes: int, known: Callable[[For], bool]
     """
     *around, loop = nest
     count, derived = _count(rows.inner, known, unique)
-    items = Items(unique, max(1, ITEMS // lanes))
-    total, groups, rounds = (Var(unique(name), INDEX) for name in ("_trips", "_groups", "_rounds"))
-    group, round_ = (Var(unique(name), INDEX) for name in ("_group", "_round"))
-    at_once = Binary("*", groups, Const(items.rows, INDEX), INDEX)
-    wanted = quotient(trip_count(loop), Const(items.rows, INDEX))
-    derived[total.name] = trip_count(loop)
-    derived[groups.name] = Binary("min", wanted, Const(MOST_GROUPS[0], INDEX), INDEX)
-    derived[rounds.name] = quotient(trip_count(loop), Binary("max", _ONE, with_values(at_once, derived), INDEX))
-
-    def number(row: Var) -> Expr:
-        here = Binary("+", Binary("*", group, Const(items.rows, INDEX), INDEX), row, INDEX)
-        return Binary("+", here, Binary("*", round_, at_once, INDEX), INDEX)
-
+    items, grid = Items(unique, max(1, ITEMS // lanes)), Grid(derived=derived)
     arrays = {unique("_lanes"): sum_ for sum_ in rows.sums}
-    made = _Row(loop, rows, arrays, lanes, count, number, total, items)
+    rounds = rounds_of(grid, loop, 0, items.rows, unique)
     shape = (Const(items.rows, INDEX), Const(lanes, INDEX))
     declared = tuple(Declare(name, target.dtype, shape) for name, (target, _) in arrays.items())
-    body: tuple[Stmt, ...] = (*declared, counting(round_, rounds, made.steps()))
-    grid = Grid([(counting(group, groups), "g.0")], derived)
+    body: tuple[Stmt, ...] = (*declared, rounds.all_of(_Row(rows, arrays, lanes, count, rounds, items).steps()))
     for axis, one in enumerate(reversed(around), start=1):
         body = each(grid, one, axis, body, unique)
     whole, axes = grid.around(body)
-    return Spread(whole, derived, axes | items.axes, frozenset(arrays), groups.name)
+    return Spread(whole, grid.derived, axes | items.axes, frozenset(arrays), grid.groups)
 
 
 def _count(inner: For, known: Callable[[For], bool], unique: Unique) -> tuple[Const | Var | None, dict[str, Expr]]:
@@ -208,16 +195,14 @@ def _count(inner: For, known: Callable[[For], bool], unique: Unique) -> tuple[Co
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What items do with the rows of *loop*: *number* says which one, of *total*.  *arrays* have what *lanes* items of
-    a row have added up of each sum; *count* are the iterations of the inner loop, if they are the same in all rows."""
+    """What items do with *rows* in one of the *rounds*.  *arrays* have what *lanes* items of a row have added up of
+    each sum; *count* are the iterations of the inner loop, if they are the same in all rows."""
 
-    loop: For
     rows: Rows
     arrays: Mapping[str, tuple[Var | Load, str]]
     lanes: int
     count: Const | Var | None
-    number: Callable[[Var], Expr]
-    total: Var
+    rounds: Rounds
     items: Items
 
     def steps(self) -> tuple[Stmt, ...]:
@@ -229,11 +214,7 @@ class _Row:
 
     def _once(self, row: Var, body: Iterable[Stmt]) -> tuple[Stmt, ...]:
         """*body*, and what comes before the inner loop, if there is such a row."""
-        trip = Var(self.items.unique("_trip"), INDEX)
-        begin = Declare(trip.name, INDEX, (), self.number(row))
-        counter = Declare(self.loop.iname, self.loop.dtype, (), value_after(self.loop, trip))
-        inside = if_below(trip, self.total, (counter, *self.rows.before, *body), self.items.unique)
-        return renamed((begin, *inside), self.items.unique)
+        return renamed(self.rounds.one(row, (*self.rows.before, *body)), self.items.unique)
 
     def _share(self, row: Var, lane: Var) -> Iterator[Stmt]:
         """A lane's share of the inner loop."""

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 from nomp.cpu_schedule import stride
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, quotient, trip_count, value_after
+from nomp.loops import INDEX, counting, quotient, trip_count, value_after
 from nomp.region import Binary, Const, Declare, Expr, For, If, Select, Stmt, Var
 from nomp.walks import loads, walk
 
@@ -105,27 +105,57 @@ def _contiguous(loop: For, innermost: For) -> int:
 
 def each(grid: Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
     """*body* for those iterations of *loop* that an item on *axis* has; adds what is around to *grid*."""
-    trips, groups = (Var(unique(name), INDEX) for name in ("_trips", "_groups"))
     items = ITEMS if axis == 0 else 1
-    wanted = quotient(trip_count(loop), Const(items, INDEX))
-    grid.derived[trips.name] = trip_count(loop)
-    grid.derived[groups.name] = Binary("min", wanted, Const(MOST_GROUPS[axis], INDEX), INDEX)
-    grid.groups = grid.groups or groups.name
-    group = Var(unique("_group"), INDEX)
-    first: Expr = group
-    if items > 1:
-        item = Var(unique("_item"), INDEX)
+    item = Var(unique("_item"), INDEX) if items > 1 else None
+    if item:
         grid.loops.append((counting(item, Const(items, INDEX)), f"l.{axis}"))
-        first = Binary("+", Binary("*", group, Const(items, INDEX), INDEX), item, INDEX)
+    rounds = rounds_of(grid, loop, axis, items, unique)
+    return (rounds.all_of(rounds.one(item, body)),)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How groups go through *loop*: *items* of its iterations at once for each *group*, in *count* rounds, which
+    *number* counts.  *step* are the iterations of a round, *trips* those of all."""
+
+    loop: For
+    items: int
+    group: Var
+    number: Var
+    count: Var
+    step: Expr
+    trips: Var
+    unique: Unique
+
+    def one(self, item: Var | None, body: Iterable[Stmt]) -> tuple[Stmt, ...]:
+        """*body* for the iteration that *item* of a group has in a round, if there is such a one."""
+        first: Expr = self.group
+        if item:
+            first = Binary("+", Binary("*", self.group, Const(self.items, INDEX), INDEX), item, INDEX)
+        trip = Var(self.unique("_trip"), INDEX)
+        here = Binary("+", first, Binary("*", self.number, self.step, INDEX), INDEX)
+        counter = Declare(self.loop.iname, self.loop.dtype, (), value_after(self.loop, trip))
+        start = Declare(trip.name, INDEX, (), here)
+        return (start, *if_below(trip, self.trips, (counter, *body), self.unique))
+
+    def all_of(self, body: Iterable[Stmt]) -> For:
+        """*body* in each round."""
+        return counting(self.number, self.count, body)
+
+
+def rounds_of(grid: Grid, loop: For, axis: int, items: int, unique: Unique) -> Rounds:
+    """*loop* by groups on *axis*, *items* iterations at once in each; adds as many groups as can be to *grid*."""
+    trips, groups, group = (Var(unique(name), INDEX) for name in ("_trips", "_groups", "_group"))
+    number, count = (Var(unique(name), INDEX) for name in ("_round", "_rounds"))
+    size = Const(items, INDEX)
+    wanted = Binary("min", quotient(trip_count(loop), size), Const(MOST_GROUPS[axis], INDEX), INDEX)
+    at_once = Binary("max", _ONE, Binary("*", wanted, size, INDEX), INDEX)
+    grid.derived[trips.name] = trip_count(loop)
+    grid.derived[groups.name] = wanted
+    grid.derived[count.name] = quotient(trip_count(loop), at_once)
+    grid.groups = grid.groups or groups.name
     grid.loops.append((counting(group, groups), f"g.{axis}"))
-    rounds = Var(unique("_rounds"), INDEX)
-    at_once = Binary("max", _ONE, Binary("*", grid.derived[groups.name], Const(items, INDEX), INDEX), INDEX)
-    grid.derived[rounds.name] = quotient(trip_count(loop), at_once)
-    round_, trip = (Var(unique(name), INDEX) for name in ("_round", "_trip"))
-    step = Binary("*", round_, Binary("*", groups, Const(items, INDEX), INDEX), INDEX)
-    counter = Declare(loop.iname, loop.dtype, (), value_after(loop, trip))
-    start = Declare(trip.name, INDEX, (), Binary("+", first, step, INDEX))
-    return (counting(round_, rounds, (start, *if_below(trip, trips, (counter, *body), unique))),)
+    return Rounds(loop, items, group, number, count, Binary("*", groups, size, INDEX), trips, unique)
 
 
 def if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:
@@ -135,8 +165,3 @@ def if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> t
         return (If(Binary("<", trip, trips, "int32"), body),)
     end = Binary("min", Binary("+", trip, _ONE, INDEX), trips, INDEX)
     return (For(unique("_once"), INDEX, trip, "<", end, _ONE, body),)
-
-
-def counting(counter: Var, count: Expr, body: Iterable[Stmt] = ()) -> For:
-    """*body* for each value of *counter* from 0 up to *count*."""
-    return For(counter.name, INDEX, _ZERO, "<", count, _ONE, tuple(body))

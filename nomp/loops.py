@@ -8,13 +8,13 @@ then ``lower + step * i``.  `check` refuses headers that count away from their b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from nomp.affine import Affine, Scope, preserves_value
 from nomp.arithmetic import cast, evaluate, is_launch_expr, is_signed, promoted
 from nomp.diagnostics import error
-from nomp.region import Binary, Const, Declare, Expr, For, Region, Relation, Select, Var
+from nomp.region import Binary, Const, Declare, Expr, For, Region, Relation, Select, Stmt, Var
 from nomp.walks import walk
 
 INDEX = "int64"
@@ -198,6 +198,11 @@ def trips(loop: For, trip: Var, first: Expr, last: Expr, every: Expr = _ONE) -> 
         return For(loop.iname, INDEX, _plus(lower, first), "<", _plus(lower, last), step, loop.body, None, loop.place)
     counter = Declare(loop.iname, loop.dtype, (), value_after(loop, trip))
     return For(trip.name, INDEX, first, "<", last, every, (counter, *loop.body))
+
+
+def counting(counter: Var, count: Expr, body: Iterable[Stmt] = ()) -> For:
+    """*body* for each value of *counter* from 0 up to *count*."""
+    return For(counter.name, INDEX, _ZERO, "<", count, _ONE, tuple(body))
 
 
 def _plus(left: Expr, right: Expr) -> Expr:

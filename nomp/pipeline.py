@@ -148,12 +148,14 @@ def _default(
 
     *asked*: what a script says of that.
     """
+    from nomp.scripting import usual_shares
+
     lanes, shares = (asked.lanes, asked.shares) if asked else (None, None)
     cpu = device.type == "cpu"
     region = fixed(region, jit)
     parts = reduction.parts(region, _accumulators(device), cpu)
     if not (parts or variant.wraps):
-        parts = schedule.parts(region, (cpu and shares) or _items(device), cpu, variant.apart, lanes)
+        parts = schedule.parts(region, shares or usual_shares(device.compute_units), cpu, variant.apart, lanes)
     return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)
 
 
@@ -173,11 +175,6 @@ def _aliased(region: Region) -> Diagnostic:
 def _accumulators(device: DeviceInfo) -> int:
     """How many partial results a reduction has: on CPUs the same for all, so that they agree to the last bit."""
     return 64 if device.type == "cpu" else 8 * max(1, device.compute_units)
-
-
-def _items(device: DeviceInfo) -> int:
-    """How many items share a loop: enough to keep all processors busy when some are slower."""
-    return (16 if device.type == "cpu" else 1024) * max(4, device.compute_units)
 
 
 def _in_parts(

@@ -18,7 +18,7 @@ from nomp.accumulation import combined, neutral
 from nomp.arithmetic import is_float, is_launch_expr
 from nomp.device_source import Scratch
 from nomp.interleave import Unique, in_groups, renamed, substituted
-from nomp.loops import INDEX, quotient, trip_count
+from nomp.loops import INDEX, counting, quotient, trip_count
 from nomp.region import (
     Assign,
     Binary,
@@ -114,7 +114,7 @@ def _in_lanes(
         return node
 
     def each(number: Var, body: Iterable[Stmt]) -> For:
-        return For(number.name, INDEX, Const(0, INDEX), "<", Const(LANES, INDEX), Const(1, INDEX), tuple(body))
+        return counting(number, Const(LANES, INDEX), body)
 
     def of(own: Var, number: Var) -> Load:
         return Load(rows[own.name], (number,), own.dtype)
@@ -138,8 +138,7 @@ def _combine(region: Region, items: int, partial: Mapping[str, Param], unique: U
             body.append(Declare(before.name, array.dtype, (), cell))
             value = Select(Binary("==", share, before, "int32"), cell, value, array.dtype)
         step = Assign(cell, value)
-        body.append(For(index.name, INDEX, Const(0, INDEX), "<", Const(items, INDEX), Const(1, INDEX), (step,)))
+        body.append(counting(index, Const(items, INDEX), [step]))
     cells = tuple(param for param in region.params if param.name in partial)
     return replace(region, name=f"{region.name}_finish", params=(*cells, *partial.values()), body=tuple(body),
                    clauses=Clauses(), functions=())  # fmt: skip
-

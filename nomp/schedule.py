@@ -26,7 +26,7 @@ from nomp.arithmetic import is_launch_expr
 from nomp.device_source import Scratch
 from nomp.frontend import private
 from nomp.interleave import Unique, can_enter
-from nomp.loops import INDEX, quotient, trip_count, trips
+from nomp.loops import INDEX, counting, quotient, trip_count, trips
 from nomp.region import Binary, Clauses, Const, Declare, Expr, For, Param, Region, Stmt, Var, While
 from nomp.walks import bodies, mentioned_in, names, walk
 
@@ -251,6 +251,5 @@ def divided(
     end = Binary("min", Binary("+", first, share, INDEX), total, INDEX)
     bounds = Declare(first.name, INDEX, (), Binary("*", item, share, INDEX)), Declare(last.name, INDEX, (), end)
     inner = trips(loop, Var(unique("_trip"), INDEX), first, last)
-    everyone = For(item.name, INDEX, Const(0, INDEX), "<", items, Const(1, INDEX), (*bounds, *body(item, inner)))
+    everyone = counting(item, items, (*bounds, *body(item, inner)))
     return everyone, {total.name: trip_count(loop), share.name: size}
-

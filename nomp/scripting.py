@@ -19,6 +19,12 @@ LANES = (1, 2, 4, 8, 16, 32)
 """How many items of a GPU can share a row."""
 
 
+def usual_shares(units: int) -> int:
+    """Among how many items a loop is divided on a CPU of so many *units*, where no script says: enough to keep all of
+    them busy when some are slower."""
+    return 16 * max(4, units)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a script says of nomp's own schedule (`Context.default`); None leaves it to nomp."""
@@ -62,11 +68,12 @@ class Context(dict[str, Any]):
         """*knl*, which the script leaves as it is: the schedule that kernels without a script have is the right one.
 
         *lanes*: how many items of a GPU share a row that is summed up, one of `LANES`; *shares*: among how many items
-        of a CPU a loop is divided at most.  Without these nomp decides.  Raises ValueError for other numbers.
+        of a CPU a loop is divided at most.  What no call says, nomp decides.  Raises ValueError for other numbers.
         """
         if lanes is not None and lanes not in LANES:
             raise ValueError(f"{lanes} items cannot share a row: {', '.join(map(str, LANES))} can")
         if shares is not None and shares < 1:
             raise ValueError(f"a loop cannot be divided among {shares} items")
-        self.left, self.asked = knl, Asked(lanes, shares)
+        self.left = knl  # a later word of a domain, which says nothing, leaves what an earlier one has said
+        self.asked = Asked(lanes or self.asked.lanes, shares or self.asked.shares)
         return knl

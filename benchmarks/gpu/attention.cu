@@ -43,13 +43,6 @@ __global__ void __launch_bounds__(QUERIES)
   for (int d = 0; d < FEATURES; d++) y[row + d] = out[d] / weight;
 }
 
-template <class T> static T *on_device(const T *host, size_t count) {
-  T *made;
-  check(cudaMalloc(&made, count * sizeof *made));
-  check(cudaMemcpy(made, host, count * sizeof *made, cudaMemcpyHostToDevice));
-  return made;
-}
-
 int main(int argc, char **argv) {
   const int groups = argc > 1 ? atoi(argv[1]) : 64;
   const size_t queries = (size_t)groups * QUERIES * FEATURES, keys = 2 * (size_t)groups * KEYS * FEATURES;

@@ -1,4 +1,4 @@
-/* Sums over the threads of a block, and errors: what the kernels by hand in this folder share. */
+/* Sums over the threads of a block, copies, and errors: what the programs by hand in this folder share. */
 #include <cstdio>
 #include <cstdlib>
 
@@ -6,6 +6,14 @@ enum { ITEMS = 256, PARTS = 1056 }; /* threads a block; blocks that sum, each a 
 
 static void check(cudaError_t status) {
   if (status) fprintf(stderr, "%s\n", cudaGetErrorString(status)), exit(1);
+}
+
+/* A copy of the COUNT elements of HOST on the device. */
+template <class T> static T *on_device(const T *host, size_t count) {
+  T *made;
+  check(cudaMalloc(&made, count * sizeof *made));
+  check(cudaMemcpy(made, host, count * sizeof *made, cudaMemcpyHostToDevice));
+  return made;
 }
 
 /* The sum of all threads' X, in thread 0. */

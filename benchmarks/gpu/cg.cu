@@ -75,13 +75,6 @@ static double weighted(int n, const double *a, const double *b, const double *we
   return result;
 }
 
-template <class T> static T *on_device(const T *host, size_t count) {
-  T *made;
-  check(cudaMalloc(&made, count * sizeof *made));
-  check(cudaMemcpy(made, host, count * sizeof *made, cudaMemcpyHostToDevice));
-  return made;
-}
-
 static int groups(int n) { return (n + ITEMS - 1) / ITEMS; }
 
 extern "C" void conjugate_gradients(struct mesh *mesh, scalar *host_u, scalar *host_r, int iterations) {

@@ -1,6 +1,7 @@
 /* A stencil, a product of matrices, sums of rows and a sparse product, by the transforms that come with nomp; kernels.cu
    has them by hand.  kernels [SCALE]: sizes, 96 if it is left out. */
 #include "kernels.h"
+#include "product.h"
 
 static void heat(int nx, int ny, int nz, double v[nz][ny][nx], const double u[nz][ny][nx], double c) {
 #pragma omp parallel for
@@ -10,19 +11,6 @@ static void heat(int nx, int ny, int nz, double v[nz][ny][nx], const double u[nz
       for (int x = 1; x < nx - 1; x++)
         v[z][y][x] = u[z][y][x] + c * (u[z][y][x - 1] + u[z][y][x + 1] + u[z][y - 1][x] + u[z][y + 1][x] +
                                        u[z - 1][y][x] + u[z + 1][y][x] - 6 * u[z][y][x]);
-#pragma nomp sync
-}
-
-static void product(int n, double c[n][n], const double a[n][n], const double b[n][n]) {
-#pragma omp parallel for
-#pragma nomp for name("product") transform("tile", "tile", loops = "j i", over = "k")
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
-      double sum = 0;
-      for (int k = 0; k < n; k++)
-        sum += a[i][k] * b[k][j];
-      c[i][j] = sum;
-    }
 #pragma nomp sync
 }
 

@@ -61,13 +61,6 @@ __global__ void sparse_kernel(int n, double *__restrict__ y, const int *__restri
   if (row < n && lane == 0) y[row] = sum;
 }
 
-template <class T> static T *on_device(const T *host, size_t count) {
-  T *made;
-  check(cudaMalloc(&made, count * sizeof *made));
-  check(cudaMemcpy(made, host, count * sizeof *made, cudaMemcpyHostToDevice));
-  return made;
-}
-
 static void from_device(double *host, const double *device, size_t count) {
   check(cudaMemcpy(host, device, count * sizeof *host, cudaMemcpyDeviceToHost));
 }

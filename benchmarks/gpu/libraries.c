@@ -1,18 +1,7 @@
 /* A product of matrices, and a sparse one; libraries.cu has them by cuBLAS and cuSPARSE.
    libraries product|banded|uniform|power SIZE: rows. */
 #include "libraries.h"
-
-static void product(int n, double c[n][n], const double a[n][n], const double b[n][n]) {
-#pragma nomp for name("product") transform("tile", "tile", loops = "j i", over = "k")
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
-      double sum = 0;
-      for (int k = 0; k < n; k++)
-        sum += a[i][k] * b[k][j];
-      c[i][j] = sum;
-    }
-#pragma nomp sync
-}
+#include "product.h"
 
 static void multiply(int n, int mean, double *y, const int *start, const int *column, const double *value,
                      const double *x) {

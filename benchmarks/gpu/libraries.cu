@@ -26,13 +26,6 @@ template <class... Arguments> static void call(const char *library, const char *
   if (status) fprintf(stderr, "%s: status %d\n", name, status), exit(1);
 }
 
-template <class T> static T *on_device(const T *host, size_t count) {
-  T *made;
-  check(cudaMalloc(&made, count * sizeof *made));
-  check(cudaMemcpy(made, host, count * sizeof *made, cudaMemcpyHostToDevice));
-  return made;
-}
-
 static void result(size_t count, double *host, const double *device) {
   check(cudaMemcpy(host, device, count * sizeof *host, cudaMemcpyDeviceToHost));
   double none = 0;

@@ -4,8 +4,8 @@
 #include "timing.h"
 
 struct sparse {
-  int n, entries, *start, *column; /* [n + 1], [entries] */
-  double *value, *x, *y;           /* [entries], [n], [n] */
+  int entries, *start, *column; /* [n + 1], [entries] */
+  double *value, *x, *y;        /* [entries], [n], [n] */
 };
 
 static unsigned state = 12345;
@@ -24,7 +24,7 @@ static int entries_of_row(const char *kind) {
 }
 
 static struct sparse made(const char *kind, int n) {
-  struct sparse a = {n, 0, (int *)malloc((n + 1) * sizeof(int)), 0, 0, 0, 0};
+  struct sparse a = {0, (int *)malloc((n + 1) * sizeof(int)), 0, 0, 0, 0};
   a.start[0] = 0;
   for (int i = 0; i < n; i++) a.start[i + 1] = a.start[i] + entries_of_row(kind);
   a.entries = a.start[n];

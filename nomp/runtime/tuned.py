@@ -1,7 +1,7 @@
 """``nomp.tune``: a Python function tunes the kernels that it launches, on its own data.
 
 In: a function and its arguments.  Out: what it is that has been found for each kernel; the next launches use it.  The
-search is that of ``nomp tune`` (`runtime.tuning`).
+search is that of ``nomp tune`` (`runtime.tuner`).
 """
 
 from __future__ import annotations

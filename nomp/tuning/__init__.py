@@ -4,5 +4,5 @@
     search      which choices to try next
     ahead       their kernels compiled by other processes (worker) while some are measured
 
-`runtime.tuning` measures; ``nomp tune`` starts a program so that it does.
+`runtime.tuner` measures; ``nomp tune`` starts a program so that it does.
 """

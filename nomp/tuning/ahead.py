@@ -1,7 +1,7 @@
 """The kernels of choices that will be tried, compiled in processes of their own while others are measured.
 
 In: a kernel and the choices to come.  Out: their sources in the kernel cache, where the search finds them.  Used by
-`runtime.tuning`; the processes run `worker`.
+`runtime.tuner`; the processes run `worker`.
 
 While kernels run on a GPU, the processors are free to compile.  Those of a CPU are not: there some choices are
 compiled first, as many as there are processes, and measured when all are done.
@@ -25,8 +25,8 @@ from nomp.backend import DeviceInfo
 from nomp.config import Settings
 from nomp.device_source import Variant
 from nomp.region import Region
+from nomp.tuning.database import Point
 
-Point = dict[str, int | float | str]
 WORTH = 4.0
 """Seconds of compiling from which on processes are started, which takes about one."""
 MOST = 4
@@ -42,10 +42,10 @@ class Job:
     jit: Mapping[str, Number]
     variant: Variant
 
-    def to_json(self) -> str:
-        """As a worker reads it, in a line."""
+    def encoded(self) -> list[Any]:
+        """As a worker reads it, from JSON."""
         region, variant = region_json.dumps(self.region), {**asdict(self.variant), "choices": []}
-        return json.dumps([region, asdict(self.device), dict(self.jit), variant])
+        return [region, asdict(self.device), dict(self.jit), variant]
 
 
 @contextlib.contextmanager
@@ -95,19 +95,15 @@ def _started(job: Job, settings: Settings) -> subprocess.Popen[str]:
     environment = os.environ | config.as_environment(settings)
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
     worker = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=nowhere, text=True)
-    _write(worker, job.to_json())
+    _told(worker, job.encoded())
     return worker
 
 
-def _told(worker: subprocess.Popen[str], point: Point) -> bool:
-    return _write(worker, json.dumps(point))
-
-
-def _write(worker: subprocess.Popen[Any], line: str) -> bool:
-    """Whether *worker* has been told; one that has ended leaves its share to who measures."""
+def _told(worker: subprocess.Popen[str], what: Any) -> bool:
+    """Whether *worker* has been told *what*; one that has ended leaves its share to who measures."""
     assert worker.stdin is not None
     try:
-        worker.stdin.write(f"{line}\n")
+        worker.stdin.write(f"{json.dumps(what)}\n")
         worker.stdin.flush()
     except OSError:
         return False

@@ -2,7 +2,7 @@
 
 In: a region with the values of its scalars, and a device.  Out: the choices that were the fastest for launches of that
 size, and all that were tried.  Files are written anew after each trial, so that a search can go on where it ended.
-Used by `runtime.tuning`.
+Used by `runtime.tuning` and `runtime.tuner`.
 
 A size class has launches whose loops have the same number of trips, up to a factor of two: ``e:4096 k:8``; and whose
 other jit values are alike.
@@ -31,7 +31,15 @@ from nomp.walks import variables, walk
 FORMAT = 1
 """Of the files: those of another one are left alone."""
 
+Point = dict[str, int | float | str]
+"""Choices by the names of parameters."""
 Choices = tuple[tuple[str, int | float | str], ...]
+"""The same in the order of these, as variants have them."""
+
+
+def ordered(point: Mapping[str, int | float | str]) -> Choices:
+    """*point* in the order of its names."""
+    return tuple(sorted(point.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +131,7 @@ class Database:
             message = f"kernel '{key.name}' has not been tuned {others}"
             step = "run 'nomp tune' with this program: until then its scripts' own choices are used"
             self.show(Diagnostic("N702", message, severity="remark", help=step))
-        return tuple(sorted(best.choices.items())) if best else ()
+        return ordered(best.choices) if best else ()
 
     def _others(self, key: Key) -> str:
         """For what else a kernel of that name has been tuned, "" if for nothing."""

@@ -1,7 +1,7 @@
 """Which choices to try next.
 
 In: a space, the parameters of a kernel's scripts with their values, and what has been tried already.  Out: choices, one
-after the other, the scripts' own first; none twice.  Called by `runtime.tuning`.
+after the other, the scripts' own first; none twice.  Called by `runtime.tuner`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from math import prod
 from typing import Any
 
 from nomp.diagnostics import error
-from nomp.tuning.database import Trial
+from nomp.tuning.database import Choices, Point, Trial, ordered
 
 Space = Mapping[str, tuple[int | float | str, ...]]
-Point = dict[str, int | float | str]
 
 SAMPLERS = ("auto", "exhaustive", "random", "tpe")
 
@@ -36,9 +35,9 @@ def left(space: Space, most: int, trials: Iterable[Trial]) -> int:
     return max(0, min(most, size(space)) - len(_known(space, trials)))
 
 
-def _known(space: Space, trials: Iterable[Trial]) -> set[frozenset[tuple[str, Any]]]:
+def _known(space: Space, trials: Iterable[Trial]) -> set[Choices]:
     """The choices of *space* that have been tried."""
-    return {_frozen(trial.choices) for trial in trials if fits(space, trial.choices)}
+    return {ordered(trial.choices) for trial in trials if fits(space, trial.choices)}
 
 
 def points(space: Space, sampler: str, most: int, trials: list[Trial]) -> Iterator[Point]:
@@ -51,8 +50,8 @@ def points(space: Space, sampler: str, most: int, trials: list[Trial]) -> Iterat
     for point in _ordered(space, _chosen(space, sampler, most), trials):
         if len(known) >= min(most, size(space)):
             return
-        if _frozen(point) not in known:
-            known.add(_frozen(point))
+        if ordered(point) not in known:
+            known.add(ordered(point))
             yield point
 
 
@@ -65,10 +64,6 @@ def _chosen(space: Space, sampler: str, most: int) -> str:
     if sampler != "auto":
         return sampler
     return "exhaustive" if size(space) <= most else "tpe" if _optuna() else "random"
-
-
-def _frozen(choices: Mapping[str, Any]) -> frozenset[tuple[str, Any]]:
-    return frozenset(choices.items())
 
 
 def _ordered(space: Space, sampler: str, trials: list[Trial]) -> Iterator[Point]:

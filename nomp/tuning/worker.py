@@ -10,14 +10,14 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import TextIO
 
 from nomp import config, region_json, source_cache
 from nomp.backend import DeviceInfo
 from nomp.cache import opened
 from nomp.device_source import Variant
 from nomp.diagnostics import NompError
+from nomp.tuning.database import ordered
 
 
 def main(lines: TextIO, done: TextIO) -> None:
@@ -27,15 +27,11 @@ def main(lines: TextIO, done: TextIO) -> None:
     given = region, DeviceInfo(**device), jit
     cache = opened(settings, lambda _: None)
     for line in lines:
-        chosen = Variant(**{**variant, "choices": _choices(json.loads(line))})
+        chosen = Variant(**{**variant, "choices": ordered(json.loads(line))})
         with contextlib.suppress(NompError):
             source_cache.compile(*given, chosen, settings, cache)
         done.write("\n")
         done.flush()
-
-
-def _choices(point: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(point.items()))
 
 
 if __name__ == "__main__":

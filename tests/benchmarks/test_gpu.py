@@ -46,13 +46,20 @@ def test_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = rows(capsys.readouterr().out)
     names = ["libraries", "banded", "power", "attention", "attention"]
     assert [row[0] for row in found][:5] == names and found[5][0].startswith("4 by PyTorch: left out (")
-    assert all(float(cell) >= 0 for row in (found[1], found[2], found[4]) for cell in row[1:])
+    assert all(float(cell) > 0 for row in (found[1], found[2], found[4]) for cell in row[1:])
 
 
 @pytest.mark.slow
 def test_a_program_that_is_tuned_first(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert gpu.main(words(folder, "--only", "libraries", "--tuned")) == 0
     assert "nomp tune: 'multiply' (i:256 mean:16): 4 tried; best" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_program_that_fails_while_it_is_tuned(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "CASES", {"libraries": [("banded",)]})
+    with pytest.raises(SystemExit, match=r"driver tune .* ends with status 2:\nusage: "):
+        gpu.main(words(folder, "--only", "libraries", "--tuned"))
 
 
 @pytest.mark.slow

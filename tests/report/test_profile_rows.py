@@ -162,4 +162,3 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         (tmp_path / "x").write_text(text)
         with pytest.raises(ValueError, match="holds no measurements of this version of nomp"):
             read(tmp_path / "x")
-

@@ -18,6 +18,7 @@ from kernels import gpu
 from nomp_backends import nvrtc
 
 from nomp import pipeline
+from nomp.arithmetic import evaluate
 from nomp.config import Settings
 from nomp.device_source import Variant
 from nomp.legality import Watch
@@ -92,6 +93,12 @@ class Loop:
         source, _ = pipeline.compile(self.region, GPU, self.jit(), self.variant, self.settings)
         assert nvrtc.compiled(source.text, "sm_90").startswith(b"\x7fELF")
         return re.sub(r"if \((.*)\)$", _sorted, source.text[source.text.index("extern") :], flags=re.MULTILINE)
+
+    def shares(self) -> int:
+        """Among how many items the loop is divided on a CPU of one processor, with these values."""
+        info = replace(launch.device().info, type="cpu", compute_units=1)
+        source, _ = pipeline.compile(self.region, info, self.jit(), self.variant, self.settings)
+        return int(evaluate(next(value.expr for value in source.values if value.name == "_items"), self.scalars))
 
     def _copies(self) -> dict[str, np.ndarray]:
         return {name: value.copy() for name, value in self.values.items() if isinstance(value, np.ndarray)}

@@ -89,10 +89,17 @@ def test_the_kernel_for_a_gpu(tmp_path: Path, golden: Callable[[str, str], None]
     golden("transforms/sem.cu", operator(tmp_path, 3, 8).cuda())
 
 
+@pytest.mark.parametrize("shares", [1, 2, 8])
+def test_shares_of_a_cpu(shares: int, tmp_path: Path) -> None:
+    """Whatever the words say that come after the one that makes the schedule."""
+    assert operator(tmp_path, 64, 4, shares=shares).shares() == shares
+
+
 def test_loops_over_nodes_are_left_to_nomp(tmp_path: Path) -> None:
     pragma = '#pragma nomp for annotate("loop", "node")'
     text = f"void f(int m, double *u) {{\n{pragma}\nfor (int i = 0; i < m; i++) u[i] *= 2;\n}}\n"
     Loop(tmp_path, text, {"m": 100, "u": np.arange(100.0)}, DOMAIN).agree()
+    assert Loop(tmp_path, text, {"m": 9000, "u": np.zeros(9000)}, DOMAIN, (("shares", 2),)).shares() == 2
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,14 @@ def test_rows_without_a_script(columns: int, tmp_path: Path) -> None:
     loop(tmp_path, ROWS, "", n=9, m=columns).agree(("gpu",))
 
 
+@pytest.mark.parametrize("shares", [1, 2])
+@pytest.mark.parametrize("name", [name for name, (_, _, domain, _) in CASES.items() if domain])
+def test_shares_of_a_cpu(name: str, shares: int, tmp_path: Path) -> None:
+    text, words, domain, sizes = CASES[name]
+    enough = dict.fromkeys(sizes, 64 if len(sizes) > 1 else 4096)
+    assert loop(tmp_path, text, words, domain, ("shares", shares), **enough).shares() == shares
+
+
 PLAIN = ("grid-1", "stencil-1", "grid-2")
 
 

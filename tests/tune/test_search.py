@@ -8,15 +8,15 @@ import pytest
 
 from nomp.diagnostics import NompError
 from nomp.tuning import search
-from nomp.tuning.database import Trial
+from nomp.tuning.database import Point, Trial
 
 SPACE = {"block": (64, 128, 256), "how": ("a", "b")}
 
 
-def tried(sampler: str, most: int, before: int = 0) -> list[search.Point]:
+def tried(sampler: str, most: int, before: int = 0) -> list[Point]:
     """What is tried after *before* choices of a run that ended."""
     trials: list[Trial] = []
-    points: list[search.Point] = []
+    points: list[Point] = []
     for most_now in ([before] if before else []) + [most]:
         for point in search.points(SPACE, sampler, most_now, trials):
             points.append(point)

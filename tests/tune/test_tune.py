@@ -126,6 +126,16 @@ def test_the_second_time_costs_nothing_and_the_choices_are_used(program: Path) -
 
 
 @pytest.mark.slow
+def test_what_a_program_starts_with_to_use_what_has_been_measured(program: Path) -> None:
+    """Nothing of the search, nor NumPy, which takes longer than all else."""
+    tune(program, "--trials", "1")
+    done = run(program, cwd=program.parent, env=os.environ | {"NOMP_TUNING_DIR": "db", "PYTHONPROFILEIMPORTTIME": "1"})
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "nomp.runtime.tuning" in imported
+    assert not imported & {"numpy", "nomp.runtime.tuner", "nomp.tuning.search", "nomp.tuning.ahead"}
+
+
+@pytest.mark.slow
 def test_other_sizes_have_the_scripts_own_choices(program: Path) -> None:
     tune(program)
     done = run(program, "small", cwd=program.parent, env=os.environ | AFTERWARDS | {"NOMP_VERBOSE": "3"})

@@ -16,7 +16,7 @@ import numpy as np
 from loopy.symbolic import WalkMapper, get_dependencies, pw_aff_to_expr
 from pymbolic import evaluate, var
 
-from nomp.scripting import Context, Misfit
+from nomp.scripting import Context, Misfit, usual_shares
 
 LOCAL = lp.AddressSpace.LOCAL
 UNROLLED = "unr_hint"
@@ -34,8 +34,8 @@ def by_default(knl: Any, context: Context, lanes: Iterable[int] = ()) -> Any:
     if not is_cpu(context):
         return context.default(knl, lanes=context.param("lanes", tuple(lanes)) if lanes else None)
     units = int(context["device::compute_units"])
-    usual = 16 * max(4, units)  # as nomp does
-    return context.default(knl, shares=context.param("shares", tuple({usual: 0, 8 * units: 0, 2 * units: 0, units: 0})))
+    counts = dict.fromkeys((usual_shares(units), 8 * units, 2 * units, units))
+    return context.default(knl, shares=context.param("shares", tuple(counts)))
 
 
 def loops(knl: Any, names: str | Iterable[str]) -> list[str]:

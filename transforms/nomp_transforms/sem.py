@@ -33,7 +33,7 @@ def annotate(knl: Any, annotations: Mapping[str, str], context: Context) -> Any:
                 raise Misfit('a loop over elements needs annotate("dof", "i j k"), the counters of an element\'s nodes')
             return elements(knl, context, words["dof"])
         case {"loop": "node"}:
-            return context.default(knl)
+            return kernel.by_default(knl, context)
         case {"loop": other}:
             raise Misfit(f"'{other}' is no loop of spectral elements: {WORDS['loop']}")
     return context.default(knl)

@@ -33,7 +33,7 @@ def annotate(knl: Any, annotations: Mapping[str, str], context: Context) -> Any:
 
 
 def _lanes(context: Context, entries: str) -> list[int]:
-    """How many items of a GPU may share a row of so many *entries*; first, so many that each has one or two of them."""
+    """How many items of a GPU may share a row of so many *entries*; first, so many that each has one to three."""
     jit = context["region::jit"]
     if entries in context["region::open"]:
         entries = f"{USUAL}"
