@@ -222,6 +222,18 @@ def test_arrays_of_pyopencl(add: Add) -> None:
     assert b.get().tolist() == [3] * 10
 
 
+def test_a_queue_waits_for_all_that_uses_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(nomp.empty(1).handles.context))
+    theirs = nomp.asarray(pyopencl.array.to_device(queue, np.arange(4.0)))
+    device, told = session.opened().device, []
+    for name in ("wait_for", "hold_up"):
+        monkeypatch.setattr(device, name, lambda other, name=name: told.append((name, other)))
+    for use in (theirs.copy, lambda: theirs.set(1), theirs.get):
+        told.clear()
+        use()
+        assert told == [("wait_for", queue.int_ptr), ("hold_up", queue.int_ptr)]
+
+
 def test_many_arrays_of_others_come_and_go(add: Add) -> None:
     handles = nomp.empty(1).handles
     queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(handles.context))
