@@ -101,13 +101,13 @@ def mapped(found: np.ndarray[Any, Any]) -> DeviceArray:
     if not isinstance(found, np.ndarray):
         what = _articled(type(found).__name__)
         raise error("N234", f"{what} is no NumPy array", help="give what update has been given")
-    address = found.__array_interface__["data"][0]
+    address = arrays.address_of(found)
     low, high = arrays.stretch(found, address)
-    context = session.opened()
-    if context.memory.containing(low, max(high, low + 1)) is None:
+    map = session.mapped(low, high)
+    if map.containing(low, max(high, low + 1)) is None:
         raise error("N604", "the array is not on the device", help="put it there: nomp.update(to=a)")
     form = like(found.shape, found.dtype, found.strides, found.flags.writeable)
-    return DeviceArray(DeviceMemory(context.memory, low, high), address, form)
+    return DeviceArray(DeviceMemory(map, low, high), address, form)
 
 
 # ---------------------------------------------------------------------------------------------- from other libraries

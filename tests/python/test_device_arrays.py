@@ -155,6 +155,15 @@ def test_the_copy_of_a_mapped_array(add: Add) -> None:
         nomp.mapped(a)
 
 
+def test_an_array_that_was_copied_for_a_launch_is_not_mapped(add: Add) -> None:
+    a = np.arange(6.0)
+    add(a, np.ones(6))
+    with pytest.raises(nomp.NompError, match="N604"):
+        nomp.mapped(a)
+    add(a, np.ones(6))
+    assert a.tolist() == [2, 3, 4, 5, 6, 7]
+
+
 # --------------------------------------------------------------------------------------------------- other libraries
 
 
