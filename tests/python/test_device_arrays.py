@@ -311,6 +311,8 @@ def test_it_is_no_array_of_the_device() -> None:
         with pytest.raises(nomp.NompError, match="N234"):
             nomp.asarray(bad)
     with pytest.raises(nomp.NompError, match="N234"):
+        nomp.from_dlpack(5)
+    with pytest.raises(nomp.NompError, match="N234"):
         nomp.mapped(nomp.zeros(3))
     a = nomp.zeros(3)
     assert not hasattr(a, "__cuda_array_interface__")  # OpenCL's memory has no addresses
