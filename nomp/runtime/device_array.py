@@ -17,7 +17,7 @@ import numpy as np
 from nomp.backend import Device, Handles
 from nomp.diagnostics import error
 from nomp.frontend.python_types import TYPES
-from nomp.runtime import arrays, session
+from nomp.runtime import api, arrays, session
 from nomp.runtime.device_memory import DeviceMemory, allocate, gone
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context
@@ -267,8 +267,6 @@ def empty(shape: Any, dtype: Any = np.float64) -> DeviceArray:
 
     Errors: N234 for types that kernels do not know, N611 where there is no memory.
     """
-    from nomp.runtime import api
-
     form = like(shape, dtype)
     if form.dtype.name not in TYPES or not form.dtype.isnative:
         step = "the types are bool, integers, float16, float32 and float64, in the machine's byte order"
