@@ -23,7 +23,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import NompError, Span, error
 from nomp.region import Region
 from nomp.runtime import lent, markers
-from nomp.runtime.device_memory import Borrowed
+from nomp.runtime.device_memory import Borrowed, collect
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
@@ -301,6 +301,7 @@ class Session:
                 if context.recorder:
                     steps.callback(context.recorder.stop)
                 context.device.sync()
+                collect(context.memory)
 
     def _forget(self) -> None:
         """Let no launch be repeated: what it rests on is about to change."""

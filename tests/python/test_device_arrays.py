@@ -203,6 +203,15 @@ def test_dlpack_on_the_device(add: Add, old: bool) -> None:
         nomp.from_dlpack(np.ones(3))
 
 
+def test_others_have_their_memory_back_when_nomp_ends() -> None:
+    held = len(dlpack._exports)
+    nomp.from_dlpack(Tensor(nomp.array(np.ones(3))))
+    gc.collect()
+    assert len(dlpack._exports) == held + 1  # for kernels may be using it
+    nomp.finalize()
+    assert len(dlpack._exports) == held
+
+
 def test_arrays_of_pyopencl(add: Add) -> None:
     handles = nomp.empty(1).handles
     queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(handles.context))
