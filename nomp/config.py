@@ -180,6 +180,8 @@ def load(argv: Sequence[str] = (), environ: Mapping[str, str] | None = None, sta
 def as_environment(settings: Settings) -> dict[str, str]:
     """The variables that give a process these *settings*, whatever else it reads."""
     found = {_environment_name(row): getattr(settings, row.name) for row in _table().values()}
+    if settings.device == LOCAL:
+        found["NOMP_DEVICE"] = "local"
     return {name: str(int(value) if isinstance(value, bool) else value) for name, value in found.items()
             if value is not None}  # fmt: skip
 

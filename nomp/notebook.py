@@ -12,7 +12,6 @@ import itertools
 from dataclasses import replace
 from typing import Any
 
-import nomp
 from nomp import pragma
 from nomp.diagnostics import error, register_source
 from nomp.frontend import clang, python, python_source
@@ -42,12 +41,11 @@ def load_ipython_extension(shell: Any) -> None:
 
 def _line(line: str) -> str:
     """``%nomp name=value ...`` starts nomp (again) with these settings.  Which device is in use."""
-    settings = dict(word.partition("=")[::2] for word in line.split())
+    settings: dict[str, Any] = dict(word.partition("=")[::2] for word in line.split())
     if settings:
         if session.started():
-            nomp.finalize()
-        init: Any = nomp.init  # which reads text as well
-        init(**settings)
+            api.finalize()
+        api.init(**settings)  # which reads text as well
     api.ensure_started()
     device = session.opened().device.info
     return f"{device.backend}: {device.name}"

@@ -25,10 +25,15 @@ if TYPE_CHECKING:
 
 
 @cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL("libamdhip64.so")
+
+
+@cache
 def _hip() -> ModuleType:
     """pyhip's runtime functions.  Raises `BackendError`."""
     try:
-        ctypes.CDLL("libamdhip64.so")  # pyhip looks for it too, but takes long to say that it is not there
+        _library()  # pyhip looks for it too, but takes long to say that it is not there
         from pyhip import hip
     except ImportError as reason:
         raise BackendError(f"pyhip cannot be imported: {reason}; pip install 'nomp[hip]'") from reason
@@ -218,9 +223,9 @@ class HipDevice:
     def foreign(self, memory: int) -> Foreign:
         """See `nomp.backend.Device.foreign`.  pyhip has no function for this."""
         start, size = ctypes.c_void_p(), ctypes.c_size_t()
-        asked = ctypes.CDLL("libamdhip64.so").hipMemGetAddressRange
         with self.current("looking at memory"):
-            if asked(ctypes.byref(start), ctypes.byref(size), ctypes.c_void_p(memory)):
+            found = ctypes.byref(start), ctypes.byref(size)
+            if _library().hipMemGetAddressRange(*found, ctypes.c_void_p(memory)):
                 raise BackendError("it is no memory of this GPU, or has been freed")
         return Foreign(memory)
 

@@ -143,9 +143,9 @@ def _mapped(address: int, found: Any) -> None:
     from nomp.runtime import session
 
     with session.lock:
-        context = session.opened()
-        entry = context.memory.find(address) if address else None
-        if entry and context.device.info.pointer_arithmetic:
+        map = session.mapped(address, address + 1)
+        entry = map.find(address) if address else None
+        if entry and map.device.info.pointer_arithmetic:
             found[0] = entry.buffer + entry.offset(address)
 
 

@@ -138,8 +138,7 @@ def move(direction: str, array: Any, name: str = "", span: Span | None = None) -
         raise error("N234", f"{shown} is {type(array).__name__}, no array", span, help=step)
     if direction == "from" and not array.flags.writeable:
         raise error("N234", f"{shown} is read-only", span, help="update the array that it is a view of")
-    address = array.__array_interface__["data"][0]
-    low, high = arrays.stretch(array, address)
+    low, high = arrays.stretch(array, arrays.address_of(array))
     if low == high:
         return
     with session.lock:

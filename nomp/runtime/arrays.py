@@ -38,7 +38,7 @@ def layout_of(array: Array) -> Layout | Unusable:
         return Unusable("an array whose elements are not whole elements apart", "use a copy: a.copy()", "N234")
     fixed = "" if flags.writeable else "it is read-only"
     order = tuple(sorted(range(array.ndim), key=lambda axis: -steps[axis]))
-    if _overlaps(array.shape, steps, order):
+    if _overlaps(array.shape, steps):
         fixed = fixed or "some of its elements share memory"
         return Layout(dtype.name, order, False, steps, fixed)
     pitches = [steps[axis] for axis in order]
@@ -63,14 +63,14 @@ def _steps(array: Array) -> tuple[int, ...] | None:
     return tuple(steps)
 
 
-def _overlaps(shape: tuple[int, ...], steps: tuple[int, ...], order: tuple[int, ...]) -> bool:
+def _overlaps(shape: tuple[int, ...], steps: tuple[int, ...]) -> bool:
     """Whether two elements may be one: an axis does not fit between two neighbours of the axes around it."""
     used = 1
-    for axis in sorted(order, key=lambda axis: abs(steps[axis])):
-        if shape[axis] > 1:
-            if abs(steps[axis]) < used:
+    for step, length in sorted(zip(map(abs, steps), shape, strict=True)):
+        if length > 1:
+            if step < used:
                 return True
-            used = abs(steps[axis]) * (shape[axis] - 1) + used
+            used += step * (length - 1)
     return False
 
 
@@ -99,4 +99,7 @@ def stretch(array: Array, address: int) -> tuple[int, int]:
 
 def is_dense(array: Array, low: int, high: int) -> bool:
     """Whether *array* has all bytes between *low* and *high*."""
-    return bool(high - low == array.nbytes)
+    if high - low != array.nbytes or array.flags.c_contiguous:
+        return bool(high - low == array.nbytes)
+    steps = _steps(array)
+    return steps is not None and not _overlaps(array.shape, steps)  # what shares memory here, leaves gaps elsewhere

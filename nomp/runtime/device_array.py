@@ -9,14 +9,15 @@ Nothing is copied but by `DeviceArray.get`, `set` and `copy`.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nomp.backend import Handles
+from nomp.backend import Device, Handles
 from nomp.diagnostics import error
 from nomp.frontend.python_types import TYPES
-from nomp.runtime import arrays, session
+from nomp.runtime import api, arrays, session
 from nomp.runtime.device_memory import DeviceMemory, allocate, gone
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context
@@ -157,10 +158,8 @@ class DeviceArray:
             return np.empty(self.shape, self.dtype)
         low, high = arrays.stretch(self, self.address)
         held = np.empty(high - low, np.uint8)
-        with session.lock:
-            device = self._ordered().device
-            with driver_errors("copying an array from the device"):
-                device.copy_from(*self.memory.place(low, high), held.ctypes.data, held.nbytes)
+        with self._in_order("copying an array from the device") as device:
+            device.copy_from(*self.memory.place(low, high), held.ctypes.data, held.nbytes)
         return np.ndarray(self.shape, self.dtype, held, self.address - low, self.strides)
 
     def set(self, values: Any) -> None:
@@ -171,24 +170,24 @@ class DeviceArray:
             return
         low, high = arrays.stretch(self, self.address)
         given = values.get() if isinstance(values, DeviceArray) else values
-        with session.lock:
-            context, dense = self._ordered(), arrays.is_dense(self, low, high)
-            held = np.empty(high - low, np.uint8)
-            with driver_errors("copying an array to the device"):
-                place = self.memory.place(low, high)
-                if not dense:
-                    context.device.copy_from(*place, held.ctypes.data, held.nbytes)
-                np.ndarray(self.shape, self.dtype, held, self.address - low, self.strides)[...] = given
-                context.device.copy_to(*place, held.ctypes.data, held.nbytes)
-                if self.memory.queue:
-                    context.device.hold_up(self.memory.queue)
+        held = np.empty(high - low, np.uint8)
+        with self._in_order("copying an array to the device") as device:
+            place = self.memory.place(low, high)
+            if not arrays.is_dense(self, low, high):
+                device.copy_from(*place, held.ctypes.data, held.nbytes)
+            np.ndarray(self.shape, self.dtype, held, self.address - low, self.strides)[...] = given
+            device.copy_to(*place, held.ctypes.data, held.nbytes)
 
-    def _ordered(self) -> Context:
-        """The session's context, whose device waits for those who may be using the memory."""
-        context = self._context()
-        if self.memory.queue:
-            context.device.wait_for(self.memory.queue)
-        return context
+    @contextmanager
+    def _in_order(self, doing: str) -> Iterator[Device]:
+        """The device, which waits for those who may be using the memory; they wait for what it is given in a block."""
+        with session.lock, driver_errors(doing):
+            device, queue = self._context().device, self.memory.queue
+            if queue:
+                device.wait_for(queue)
+            yield device
+            if queue:
+                device.hold_up(queue)
 
     def copy(self) -> DeviceArray:
         """A new array on the device, in C order."""
@@ -197,9 +196,9 @@ class DeviceArray:
         if not self.flags.c_contiguous:
             made.set(self.get())
         elif self.size:
-            with session.lock, driver_errors("copying an array on the device"):
+            with self._in_order("copying an array on the device") as device:
                 target = made.memory.place(made.address, made.address + self.nbytes)
-                self._ordered().device.copy(*target, *self.memory.place(low, high), self.nbytes)
+                device.copy(*target, *self.memory.place(low, high), self.nbytes)
         return made
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -245,8 +244,8 @@ class DeviceArray:
             raise BufferError("an array on the device is exported as that; get() copies it to the host")
         if copy:
             return self.copy().__dlpack__(stream=stream, max_version=max_version)
-        with session.lock, driver_errors("exporting an array"):
-            dlpack.hand_over(self._ordered().device, stream)
+        with self._in_order("exporting an array") as device:
+            dlpack.hand_over(device, stream)
             return dlpack.exported(self, versioned=max_version is not None and max_version[0] >= 1)
 
 
@@ -268,8 +267,6 @@ def empty(shape: Any, dtype: Any = np.float64) -> DeviceArray:
 
     Errors: N234 for types that kernels do not know, N611 where there is no memory.
     """
-    from nomp.runtime import api
-
     form = like(shape, dtype)
     if form.dtype.name not in TYPES or not form.dtype.isnative:
         step = "the types are bool, integers, float16, float32 and float64, in the machine's byte order"

@@ -2,8 +2,8 @@
 
 In: sizes, or memory that others have allocated.  Out: `DeviceMemory`, whose addresses stand for it in the address map,
 so that launches treat it as they treat the copy of an array.  Where the driver's memory has addresses, these are its
-own; else (OpenCL) they are numbers beyond all addresses.  Used by `runtime.device_array`, `runtime.interop` and
-`runtime.session`.
+own; else (OpenCL) they are numbers beyond all addresses.  Used by `runtime.device_array`, `runtime.interop`,
+`runtime.dlpack` and `runtime.session`.
 """
 
 from __future__ import annotations

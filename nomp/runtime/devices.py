@@ -71,9 +71,9 @@ def _first_usable(settings: Settings, backends: Backends) -> Device:
             return backend.open(platform, number)
         except BackendError as reason:
             reasons.append(f"{backend.name}, {info.name}: {reason}")
-    if not reasons and (settings.platform, settings.device) != (0, 0):
-        platform, device = settings.platform, settings.device
-        wrong = f"Device id {device} passed into" if device else f"Platform id {platform} provided to"
+    device = 0 if settings.device == LOCAL else settings.device
+    if not reasons and (settings.platform, device) != (0, 0):
+        wrong = f"Device id {device} passed into" if device else f"Platform id {settings.platform} provided to"
         raise error("N614", f"{wrong} libnomp is not valid.", help=_LISTED)
     notes = tuple(Note(reason) for reason in reasons)
     step = "install a driver, or a CPU device with 'pip install pyopencl[pocl]'; nomp devices shows what there is"

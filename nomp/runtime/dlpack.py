@@ -137,16 +137,14 @@ def hand_over(device: Device, stream: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An array in memory of the device *kind*, *number*: *data* is its address, or OpenCL's handle, and element 0 is
-    *offset* bytes behind that.  *strides* are in bytes.  *owner* keeps it alive."""
+    """An array: *data* is the address of its memory, or OpenCL's handle, and element 0 is *offset* bytes behind that.
+    *strides* are in bytes (None: the array is in C order).  *owner* keeps it alive."""
 
-    kind: int
-    number: int
     data: int
     offset: int
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    strides: tuple[int, ...] | None
     writeable: bool
     owner: Any
 
@@ -195,9 +193,5 @@ def _read(tensor: Any, writeable: bool, owner: Owner) -> Imported:
     if dtype is None:
         raise TypeError(f"elements of DLPack's type {kind.code} with {kind.lanes} times {kind.bits} bits")
     shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
-    if tensor.strides:
-        strides = tuple(tensor.strides[axis] * dtype.itemsize for axis in range(tensor.ndim))
-    else:
-        strides = tuple(int(np.prod(shape[axis + 1 :], dtype=np.int64)) * dtype.itemsize for axis in range(tensor.ndim))
-    where = tensor.device.kind, tensor.device.number, tensor.data or 0, tensor.offset
-    return Imported(*where, dtype, shape, strides, writeable, owner)
+    strides = tuple(tensor.strides[axis] * dtype.itemsize for axis in range(tensor.ndim)) if tensor.strides else None
+    return Imported(tensor.data or 0, tensor.offset, dtype, shape, strides, writeable, owner)

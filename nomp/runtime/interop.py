@@ -13,7 +13,7 @@ import ctypes
 import sys
 from collections.abc import Sequence
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,13 @@ from nomp.backend import BackendError, Device
 from nomp.diagnostics import NompError, Span, error
 from nomp.frontend.python_context import Unset
 from nomp.frontend.python_types import TYPES
-from nomp.runtime import api, arrays, dlpack, session
+from nomp.runtime import api, arrays, session
 from nomp.runtime.device_array import DeviceArray, empty, like
 from nomp.runtime.device_memory import DeviceMemory
 from nomp.runtime.failure import driver_errors
+
+if TYPE_CHECKING:
+    from nomp.runtime import dlpack
 
 PLAIN = frozenset(
     (bool, int, float, np.ndarray, np.memmap, DeviceArray, FunctionType, type(len), ModuleType, type, np.ufunc, Unset)
@@ -56,7 +59,7 @@ def asarray(found: Any) -> DeviceArray:
     """A view, without a copy, of an array of another library on the device in use.  Errors: N633, N234."""
     made = found if isinstance(found, DeviceArray) else _adapted(found, None)
     if not isinstance(made, DeviceArray):
-        what = f"{_articled(type(found).__name__)} is no array on the device"
+        what = f"{articled(type(found).__name__)} is no array on the device"
         raise error("N234", what, help="nomp.array(...) copies an array to the device")
     return made
 
@@ -99,15 +102,15 @@ def mapped(found: np.ndarray[Any, Any]) -> DeviceArray:
     Errors: N604 if not all of the array is there.
     """
     if not isinstance(found, np.ndarray):
-        what = _articled(type(found).__name__)
+        what = articled(type(found).__name__)
         raise error("N234", f"{what} is no NumPy array", help="give what update has been given")
-    address = found.__array_interface__["data"][0]
+    address = arrays.address_of(found)
     low, high = arrays.stretch(found, address)
-    context = session.opened()
-    if context.memory.containing(low, max(high, low + 1)) is None:
+    map = session.mapped(low, high)
+    if map.containing(low, max(high, low + 1)) is None:
         raise error("N604", "the array is not on the device", help="put it there: nomp.update(to=a)")
     form = like(found.shape, found.dtype, found.strides, found.flags.writeable)
-    return DeviceArray(DeviceMemory(context.memory, low, high), address, form)
+    return DeviceArray(DeviceMemory(map, low, high), address, form)
 
 
 # ---------------------------------------------------------------------------------------------- from other libraries
@@ -120,7 +123,7 @@ def _of_cuda_interface(found: Any, interface: dict[str, Any], span: Span | None)
         address, read_only = interface["data"]
         form = like(interface["shape"], interface["typestr"], interface.get("strides"), not read_only)
     except (KeyError, TypeError, ValueError) as reason:
-        what = f"the __cuda_array_interface__ of {_articled(type(found).__name__)} is wrong: {reason!r}"
+        what = f"the __cuda_array_interface__ of {articled(type(found).__name__)} is wrong: {reason!r}"
         raise error("N234", what, span, help="see Numba's documentation of the interface") from reason
     device = _device(("cuda", "hip"), "a GPU", span)
     queue = interface.get("stream") or 0
@@ -140,8 +143,10 @@ def _of_pyopencl(found: Any, span: Span | None) -> DeviceArray:
 
 
 def _of_dlpack(found: Any, span: Span | None) -> np.ndarray[Any, Any] | DeviceArray:
-    kind, number = (int(part) for part in found.__dlpack_device__())
+    from nomp.runtime import dlpack  # not for programs without such arrays
+
     try:
+        kind, number = (int(part) for part in found.__dlpack_device__())
         if kind in dlpack.HOSTS:
             return _on_host(dlpack.imported(found, None))
         plain = dlpack.KINDS["cuda"] if kind == dlpack.MANAGED else kind
@@ -151,7 +156,7 @@ def _of_dlpack(found: Any, span: Span | None) -> np.ndarray[Any, Any] | DeviceAr
         if "opencl" not in names and number != handles.number:
             raise _elsewhere(f"it is on device {number}, and nomp uses device {handles.number}", span)
         made = dlpack.imported(found, None if "opencl" in names else handles.queue)
-    except (BufferError, TypeError, ValueError, RuntimeError) as reason:
+    except (AttributeError, BufferError, TypeError, ValueError, RuntimeError) as reason:
         what = f"the array of type {type(found).__name__} cannot be used: {reason}"
         raise error("N234", what, span, help="convert it to one that exports DLPack") from reason
     form = like(made.shape, made.dtype, made.strides, made.writeable)
@@ -222,5 +227,6 @@ def _elsewhere(reason: str, span: Span | None) -> NompError:
     return error("N633", f"an array cannot be used by kernels: {reason}", span, help=step)
 
 
-def _articled(name: str) -> str:
+def articled(name: str) -> str:
+    """*name* after the article that it takes."""
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -141,7 +141,7 @@ class AddressMap:
         for entry in self._entries[:]:
             self.drop(entry)
 
-    def adopt(self, start: int, end: int, buffer: Any, borrowed: bool) -> Entry:
+    def adopt(self, start: int, end: int, buffer: Any, borrowed: bool) -> None:
         """Have addresses [*start*, *end*), at which the host has nothing, stand for *buffer*.
 
         Overlapping entries that were *borrowed* go: the memory that they stood for has been freed since.
@@ -150,9 +150,7 @@ class AddressMap:
             assert entry.borrowed, "the driver gives nobody memory that is ours"
             self.drop(entry)
         self._change()
-        made = Entry(start, end, buffer, adopted=True, borrowed=borrowed)
-        self._insert(made)
-        return made
+        self._insert(Entry(start, end, buffer, adopted=True, borrowed=borrowed))
 
     def holding(self, buffer: int) -> Entry | None:
         """The entry whose buffer *buffer* is, or is an address in, if that is not borrowed."""

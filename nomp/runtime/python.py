@@ -56,8 +56,7 @@ def given(found: Any) -> Given:
         "dict": "look its values up before the loop", "str": "use numbers", "NoneType": "give it a value",
         "complex": "use its real and its imaginary part",
     }.get(name, "copy the numbers and arrays in it to variables before the loop")  # fmt: skip
-    article = "an" if name[0] in "aeiou" else "a"
-    return Unusable("None" if found is None else f"{article} {name}", advice)
+    return Unusable("None" if found is None else interop.articled(name), advice)
 
 
 class Registry:

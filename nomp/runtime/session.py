@@ -23,7 +23,7 @@ from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import NompError, Span, error
 from nomp.region import Region
 from nomp.runtime import lent, markers
-from nomp.runtime.device_memory import Borrowed
+from nomp.runtime.device_memory import Borrowed, collect
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
 from nomp.runtime.kernel import Context, Kernel
@@ -158,15 +158,20 @@ class Session:
         with self.lock:
             if self._trials.are_running:
                 return  # in a function that a loop calls: the kernel has no such thing
-            memory = self.opened(span).memory
-            self._lent.drop(memory, address + start * unit, address + end * unit)
+            memory = self.mapped(address + start * unit, address + end * unit, span)
             memory.update(address, start, end, unit, op, name, span)
+
+    def mapped(self, low: int, high: int, span: Span | None = None) -> AddressMap:
+        """The address map, with nothing from *low* to *high* but what the program has put there.  N602 before init."""
+        with self.lock:
+            memory = self.opened(span).memory
+            self._lent.drop(memory, low, high)
+            return memory
 
     def fetch(self, array: HostArray, span: Span | None = None) -> None:
         """``update(from)`` of an array whose elements have gaps between them.  N602 before init, N604."""
         with self.lock:
-            memory = self.opened(span).memory
-            self._lent.drop(memory, array.low, array.high)
+            memory = self.mapped(array.low, array.high, span)
             if memory.containing(array.low, array.high) is None:
                 memory.update(array.low, 0, array.high - array.low, 1, FROM, array.name, span)  # says what is missing
             with driver_errors(f"updating '{array.name}' on the device", span):
@@ -296,6 +301,7 @@ class Session:
                 if context.recorder:
                     steps.callback(context.recorder.stop)
                 context.device.sync()
+                collect(context.memory)
 
     def _forget(self) -> None:
         """Let no launch be repeated: what it rests on is about to change."""
@@ -367,6 +373,7 @@ failed = _session.failed
 confirm = _session.confirm
 verifying = _session.verifying
 marked = _session.marked
+mapped = _session.mapped
 fetch = _session.fetch
 sync = _session.sync
 finalize = _session.finalize

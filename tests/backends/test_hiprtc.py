@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from pathlib import Path
 
 import pytest
-from commands import succeed
+from commands import cannot_run, succeed
 from kernels import EXTENTS_OF_LAUNCHES, PROGRAMS, gpu, regions
 from nomp_backends import code_object, hip, hiprtc
 
@@ -33,7 +32,7 @@ def amd_is_missing() -> str:
 def compiler() -> None:
     """AMD's, without which there is nothing to test; where all tests must run (.ci/run), that is a failure."""
     if reason := amd_is_missing():
-        (pytest.fail if "MUST_RUN_ALL" in os.environ else pytest.skip)(reason)
+        cannot_run(reason)
 
 
 def compiled(sources: list[DeviceSource], arch: str) -> dict[str, code_object.Kernel]:

@@ -55,6 +55,11 @@ def test_what_a_python_program_gives_is_read_as_well() -> None:
             config.given(name, value, "nomp.init")
 
 
+def test_other_processes_are_given_the_same() -> None:
+    settings = of(NOMP_DEVICE="local", NOMP_VERIFY="1", NOMP_SCRIPTS_DIR="/s", NOMP_RANGES="nvtx")
+    assert of(**config.as_environment(settings)) == settings
+
+
 def test_every_setting_from_the_command_line() -> None:
     settings = of("--nomp-backend", "CUDA", "--nomp-platform", "1", "--nomp-device", "2", "--nomp-verbose", "0",
                   "--nomp-profile", "3", "--nomp-scripts-dir", "s", "--nomp-annotations-script", "sem",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
+
+import pytest
 
 NOMP = (sys.executable, "-m", "nomp.driver")
 NOMP_CC = (*NOMP, "cc")
@@ -24,3 +28,8 @@ def succeed(
     done = run(*words, cwd=cwd, env=env)
     assert done.returncode == 0, f"{done.stdout}{done.stderr}"
     return done
+
+
+def cannot_run(reason: str) -> NoReturn:
+    """Skip the test that calls this, for *reason*; where all tests must run (.ci/run), that is a failure."""
+    (pytest.fail if "MUST_RUN_ALL" in os.environ else pytest.skip)(reason)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
-import pytest
+from commands import cannot_run
 
 ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",  # as which CI runs
@@ -16,8 +15,7 @@ ENVIRONMENT = {
 
 
 def require() -> None:
-    """Skip the test that calls this where there is no MPI."""
+    """See `cannot_run`, where there is no MPI."""
     missing = [program for program in ("mpirun", "mpicc") if shutil.which(program) is None]
     if missing:
-        assert "MUST_RUN_ALL" not in os.environ, "apt-get install openmpi-bin libopenmpi-dev"
-        pytest.skip(f"there is no {missing[0]}")
+        cannot_run(f"there is no {missing[0]}: apt-get install openmpi-bin libopenmpi-dev")

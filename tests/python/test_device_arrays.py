@@ -155,6 +155,15 @@ def test_the_copy_of_a_mapped_array(add: Add) -> None:
         nomp.mapped(a)
 
 
+def test_an_array_that_was_copied_for_a_launch_is_not_mapped(add: Add) -> None:
+    a = np.arange(6.0)
+    add(a, np.ones(6))
+    with pytest.raises(nomp.NompError, match="N604"):
+        nomp.mapped(a)
+    add(a, np.ones(6))
+    assert a.tolist() == [2, 3, 4, 5, 6, 7]
+
+
 # --------------------------------------------------------------------------------------------------- other libraries
 
 
@@ -194,6 +203,15 @@ def test_dlpack_on_the_device(add: Add, old: bool) -> None:
         nomp.from_dlpack(np.ones(3))
 
 
+def test_others_have_their_memory_back_when_nomp_ends() -> None:
+    held = len(dlpack._exports)
+    nomp.from_dlpack(Tensor(nomp.array(np.ones(3))))
+    gc.collect()
+    assert len(dlpack._exports) == held + 1  # for kernels may be using it
+    nomp.finalize()
+    assert len(dlpack._exports) == held
+
+
 def test_arrays_of_pyopencl(add: Add) -> None:
     handles = nomp.empty(1).handles
     queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(handles.context))
@@ -220,6 +238,18 @@ def test_arrays_of_pyopencl(add: Add) -> None:
     add(ours, nomp.zeros(10))
     assert nomp.asarray(ours).memory.queue == queue.int_ptr
     assert b.get().tolist() == [3] * 10
+
+
+def test_a_queue_waits_for_all_that_uses_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(nomp.empty(1).handles.context))
+    theirs = nomp.asarray(pyopencl.array.to_device(queue, np.arange(4.0)))
+    device, told = session.opened().device, []
+    for name in ("wait_for", "hold_up"):
+        monkeypatch.setattr(device, name, lambda other, name=name: told.append((name, other)))
+    for use in (theirs.copy, lambda: theirs.set(1), theirs.get):
+        told.clear()
+        use()
+        assert told == [("wait_for", queue.int_ptr), ("hold_up", queue.int_ptr)]
 
 
 def test_many_arrays_of_others_come_and_go(add: Add) -> None:
@@ -289,6 +319,8 @@ def test_it_is_no_array_of_the_device() -> None:
     for bad in (np.ones(3), 5, "text"):
         with pytest.raises(nomp.NompError, match="N234"):
             nomp.asarray(bad)
+    with pytest.raises(nomp.NompError, match="N234"):
+        nomp.from_dlpack(5)
     with pytest.raises(nomp.NompError, match="N234"):
         nomp.mapped(nomp.zeros(3))
     a = nomp.zeros(3)

@@ -52,6 +52,19 @@ def test_views(load: Load, name: str) -> None:
                 np.testing.assert_array_equal(got, wanted)
 
 
+def test_what_lies_between_elements_that_share_memory_stays() -> None:
+    """Elements that take as many bytes as they lie in may have gaps between them."""
+    base = np.arange(6.0)
+    view = np.lib.stride_tricks.as_strided(base, (3, 2), (0, 40))
+    nomp.update(to=base)
+    base[:] = -1
+    nomp.update(from_=view)
+    assert base.tolist() == [0, -1, -1, -1, -1, 5]
+    nomp.mapped(view).set(7)
+    nomp.update(from_=base, free=base)
+    assert base.tolist() == [7, 1, 2, 3, 4, 7]
+
+
 def test_read_only_and_broadcast_arrays_are_read(load: Load) -> None:
     one, other = np.zeros((4, 5)), np.zeros((4, 5))
     source = np.broadcast_to(np.arange(5.0), (4, 5))

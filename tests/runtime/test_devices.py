@@ -53,6 +53,10 @@ def test_ranks_share_the_devices_of_their_machine(monkeypatch: pytest.MonkeyPatc
     assert opened(OPENCL, CUDA, platform=1) == "opencl 1.0"
     with pytest.raises(NompError, match=r"no such platform.*N614"):
         opened(CUDA, backend="cuda", platform=3)
+    with pytest.raises(NompError, match=r"Platform id 3 .*N614"):
+        opened(CUDA, platform=3)
+    with pytest.raises(NompError, match="N615"):
+        opened(Listed("cuda"))
 
 
 @pytest.mark.parametrize(
