@@ -76,3 +76,12 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("NOMP_CACHE_DIR", str(home / "cache" / "nomp"))
         patch.setenv("POCL_CACHE_DIR", str(home / "cache" / "pocl"))
         yield home
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_session() -> Iterator[None]:
+    """Each file's tests start without an open device: one that they leave open is closed after the last of them."""
+    yield
+    session = sys.modules.get("nomp.runtime.session")
+    if session and session.started():
+        session.finalize()
