@@ -123,7 +123,7 @@ def test_rows_without_a_script(columns: int, tmp_path: Path) -> None:
     loop(tmp_path, ROWS, "", n=9, m=columns).agree(("gpu",))
 
 
-@pytest.mark.parametrize("shares", [1, 2])
+@pytest.mark.parametrize("shares", first_of([2, 1]))
 @pytest.mark.parametrize("name", [name for name, (_, _, domain, _) in CASES.items() if domain])
 def test_shares_of_a_cpu(name: str, shares: int, tmp_path: Path) -> None:
     text, words, domain, sizes = CASES[name]
