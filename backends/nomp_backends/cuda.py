@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nomp.backend import (
     TYPE_CODES,
@@ -33,10 +33,11 @@ from nomp.backend import (
 from nomp_backends import cuda_devices, cuda_sharing
 from nomp_backends.cuda_events import CudaTiming, Events
 
+if TYPE_CHECKING:
+    from nomp_backends.cuda_staging import Staging
+
 _LARGE = 1 << 20
-"""Copies of so many bytes go through page-locked memory of ours, piece by piece."""
-_STAGE = 4 << 20
-"""Bytes of one of the two page-locked buffers."""
+"""From so many bytes on, copies go through page-locked memory of ours."""
 
 
 @cache
@@ -166,7 +167,7 @@ class CudaDevice:
         self._native: CudaNative | None = None
         self._buffers: dict[int, Any] = {}
         self._modules: list[Any] = []
-        self._stages: list[tuple[Any, Any]] = []
+        self._staging: Staging | None = None
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
         self._events: Events | None = None
@@ -219,33 +220,20 @@ class CudaDevice:
     def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_to`."""
         with self.current(f"copying {nbytes} bytes to the device"):
-            for place, size, stage, done in self._pieces(nbytes):
-                if stage is None:
-                    _pycuda().memcpy_htod_async(buffer + offset, memory_at(address, size), self.stream)
-                    self.stream.synchronize()  # a program may have page-locked the memory: then it is still read
-                else:
-                    done.synchronize()
-                    ctypes.memmove(stage.ctypes.data, address + place, size)
-                    _pycuda().memcpy_htod_async(buffer + offset + place, stage[:size], self.stream)
-                    done.record(self.stream)
+            if nbytes >= _LARGE:
+                self._staged().copy_to(buffer + offset, address, nbytes)
+                return
+            _pycuda().memcpy_htod_async(buffer + offset, memory_at(address, nbytes), self.stream)
+            self.stream.synchronize()  # a program may have page-locked the memory: then it is still read
 
     def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy_from`."""
         with self.current(f"copying {nbytes} bytes from the device"):
-            waiting: list[tuple[int, int, Any, Any]] = []
-            for place, size, stage, done in self._pieces(nbytes):
-                if stage is None:
-                    _pycuda().memcpy_dtoh_async(memory_at(address, size), buffer + offset, self.stream)
-                    self.stream.synchronize()
-                    continue
-                if len(waiting) == 2:
-                    _unstage(address, *waiting.pop(0))
-                done.synchronize()
-                _pycuda().memcpy_dtoh_async(stage[:size], buffer + offset + place, self.stream)
-                done.record(self.stream)
-                waiting.append((place, size, stage, done))
-            for piece in waiting:
-                _unstage(address, *piece)
+            if nbytes >= _LARGE:
+                self._staged().copy_from(buffer + offset, address, nbytes)
+                return
+            _pycuda().memcpy_dtoh_async(memory_at(address, nbytes), buffer + offset, self.stream)
+            self.stream.synchronize()
 
     def copy(self, target: int, target_offset: int, source: int, source_offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy`."""
@@ -318,7 +306,9 @@ class CudaDevice:
                 buffer.free()
             self._buffers.clear()
             self._modules.clear()
-            self._stages.clear()
+            if self._staging is not None:
+                self._staging.close()
+                self._staging = None
             self.zero_time = None
             if self._events:
                 self._events.release_all()
@@ -330,22 +320,12 @@ class CudaDevice:
             self._context.detach()
             self._context = None
 
-    def _pieces(self, nbytes: int) -> Iterator[tuple[int, int, Any, Any]]:
-        """The place and size of each piece of a copy, with page-locked memory and an event for it, in turn."""
-        if nbytes < _LARGE:
-            yield 0, nbytes, None, None
-            return
-        if not self._stages:
-            driver = _pycuda()
-            self._stages = [(driver.pagelocked_empty(_STAGE, "uint8"), driver.Event()) for _ in range(2)]
-        for number, place in enumerate(range(0, nbytes, _STAGE)):
-            yield place, min(_STAGE, nbytes - place), *self._stages[number % 2]
+    def _staged(self) -> Staging:
+        """What large copies go through; made for the first of them, in the current context."""
+        from nomp_backends import cuda_staging
 
-
-def _unstage(address: int, place: int, size: int, stage: Any, done: Any) -> None:
-    """Bring a piece that has been copied from the device to where it belongs."""
-    done.synchronize()
-    ctypes.memmove(address + place, stage.ctypes.data, size)
+        self._staging = self._staging or cuda_staging.Staging(_pycuda(), self.stream)
+        return self._staging
 
 
 class CudaBackend:

@@ -73,6 +73,20 @@ def test_copies_at_byte_offsets_leave_the_rest_alone(device: Device, buffer: Any
     assert np.array_equal(download(device, buffer, "uint8", 3, offset=15), part[2:5])
 
 
+@pytest.mark.parametrize("nbytes", [(1 << 20) - 1, 1 << 20, (21 << 20) + 5])
+def test_large_copies_go_to_a_place_and_back_and_leave_the_rest_alone(device: Device, nbytes: int) -> None:
+    """A backend may copy much another way than little."""
+    array = np.random.default_rng(nbytes).integers(1, 255, nbytes, np.uint8)
+    expected = np.concatenate([[0] * 3, array, [0] * 3]).astype(np.uint8)
+    large = device.alloc(nbytes + 6)
+    device.zero(large, 0, nbytes + 6)
+    device.copy_to(large, 3, array.ctypes.data, nbytes)
+    array[:] = 0  # it has been read
+    assert np.array_equal(download(device, large, "uint8", nbytes + 6), expected)
+    assert np.array_equal(download(device, large, "uint8", nbytes, offset=3), expected[3:-3])
+    device.free(large)
+
+
 def test_zero_fills_the_bytes_asked_for(device: Device, buffer: Any) -> None:
     array = np.arange(1, N + 1, dtype="float64")
     upload(device, buffer, array)
