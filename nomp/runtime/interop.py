@@ -43,7 +43,11 @@ def adapted(objects: Sequence[Any], span: Span | None) -> Sequence[Any]:
 def _adapted(found: Any, span: Span | None) -> Any:
     if type(found) in PLAIN or isinstance(found, np.ndarray | np.generic | str | bytes | list | tuple | dict):
         return found
-    if isinstance(interface := getattr(found, "__cuda_array_interface__", None), dict):
+    try:
+        interface = getattr(found, "__cuda_array_interface__", None)
+    except RuntimeError as reason:  # of PyTorch, for a tensor that wants gradients
+        raise _refused(found, reason, span) from reason
+    if isinstance(interface, dict):
         return _of_cuda_interface(found, interface, span)
     opencl = sys.modules.get("pyopencl.array")
     if opencl is not None and isinstance(found, opencl.Array):
@@ -157,8 +161,7 @@ def _of_dlpack(found: Any, span: Span | None) -> np.ndarray[Any, Any] | DeviceAr
             raise _elsewhere(f"it is on device {number}, and nomp uses device {handles.number}", span)
         made = dlpack.imported(found, None if "opencl" in names else handles.queue)
     except (AttributeError, BufferError, TypeError, ValueError, RuntimeError) as reason:
-        what = f"the array of type {type(found).__name__} cannot be used: {reason}"
-        raise error("N234", what, span, help="convert it to one that exports DLPack") from reason
+        raise _refused(found, reason, span) from reason
     form = like(made.shape, made.dtype, made.strides, made.writeable)
     return _of_memory(device, made.data, form, 0, made.owner, span, made.offset)
 
@@ -220,6 +223,11 @@ def _device(dialects: Sequence[str], what: str, span: Span | None) -> Device:
     if device.info.dialect not in dialects:
         raise _elsewhere(f"it is on {what}, and nomp uses {device.info.backend}", span)
     return device
+
+
+def _refused(found: Any, reason: Exception, span: Span | None) -> NompError:
+    what = f"the array of type {type(found).__name__} cannot be used: {reason}"
+    return error("N234", what, span, help="convert it to one that exports DLPack")
 
 
 def _elsewhere(reason: str, span: Span | None) -> NompError:

@@ -72,7 +72,7 @@ def test_memory_that_the_device_does_not_have(
 def test_on_a_gpu() -> None:
     if reason := no_cuda():
         pytest.skip(f"no NVIDIA GPU: {reason}")
-    files = [HERE / "memory_of_others.py", HERE / "streams_of_others.py"]
+    files = [HERE / "memory_of_others.py", HERE / "streams_of_others.py", HERE / "libraries_on_gpu.py"]
     words = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *files]
     done = succeed(*words, cwd=HERE.parents[1], env=os.environ | {"NOMP_BACKEND": "cuda"})
     assert re.search(r"^\d+ passed", done.stdout, re.MULTILINE), done.stdout
