@@ -324,7 +324,7 @@ class CudaDevice:
         """What large copies go through; made for the first of them, in the current context."""
         from nomp_backends import cuda_staging
 
-        self._staging = self._staging or cuda_staging.Staging(_pycuda(), self.stream)
+        self._staging = self._staging or cuda_staging.Staging(_pycuda(), self.stream, self.current)
         return self._staging
 
 
