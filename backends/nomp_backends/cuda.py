@@ -10,7 +10,6 @@ A context is current in a thread; any thread of the program may call, so each op
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -18,7 +17,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from nomp.backend import (
-    TYPE_CODES,
     BackendError,
     Bound,
     Compiler,
@@ -32,6 +30,7 @@ from nomp.backend import (
 )
 from nomp_backends import cuda_devices, cuda_sharing
 from nomp_backends.cuda_events import CudaTiming, Events
+from nomp_backends.cuda_kernels import CudaKernel, Module
 
 if TYPE_CHECKING:
     from nomp_backends.cuda_staging import Staging
@@ -64,41 +63,18 @@ def _errors(doing: str) -> Iterator[None]:
         raise BackendError(f"{doing}: {reason}") from reason
 
 
-class CudaKernel:
-    """An entry point with its argument types known."""
-
-    def __init__(self, device: CudaDevice, cubin: bytes, function: Any, name: str, types: Sequence[str | None]) -> None:
-        self._device, self._function = device, function
-        self.cubin, self.name, self.types = cubin, name, types
-        self._group_bytes = 0  # that launches may ask for
-        function.prepare("".join(TYPE_CODES[dtype] for dtype in types))
-
-    def launch(
-        self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
-    ) -> None:
-        """See `nomp.backend.Kernel.launch`."""
-        sizes = [tuple((*size, 1, 1)[:3]) for size in (grid, block)]
-        given = [0 if argument is None else argument for argument in arguments]
-        with self._device.current(f"{self.name} in {tuple(grid)} groups of {tuple(block)}"):
-            if group_bytes > self._group_bytes:
-                self._function.set_attribute(_pycuda().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, group_bytes)
-                self._group_bytes = group_bytes
-            self._function.prepared_async_call(*sizes, self._device.stream, *given, shared_size=group_bytes)
-
-
 class CudaNative:
-    """See `nomp.backend.Native`.  pycuda keeps the handles of functions to itself, so modules are loaded once more."""
+    """See `nomp.backend.Native`."""
 
     _names: Mapping[str, str] = {
         "launch": "cuLaunchKernel", "write": "cuMemcpyHtoDAsync_v2", "read": "cuMemcpyDtoHAsync_v2",
         "enter": "cuCtxPushCurrent_v2", "leave": "cuCtxPopCurrent_v2", "wait": "cuStreamSynchronize",
     }  # fmt: skip
 
-    def __init__(self, device: CudaDevice, context: int) -> None:
-        self._device, self._modules = device, dict[bytes, ctypes.c_void_p]()
+    def __init__(self, device: CudaDevice) -> None:
+        self._device = device
         self._library = ctypes.CDLL("libcuda.so.1")
-        self.queue: int = device.stream.handle
-        self.context = context
+        self.queue, self.context = device.queue, device.context
 
     @property
     def zero(self) -> int:
@@ -117,43 +93,15 @@ class CudaNative:
 
     def bound(self, kernel: CudaKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
         """See `nomp.backend.Native.bound`."""
-        packed = [struct.pack(f"={TYPE_CODES[dtype]}".replace("P", "Q"), 0 if value is None else value)
-                  for dtype, value in zip(kernel.types, arguments, strict=True)]  # fmt: skip
-        slots = [ctypes.create_string_buffer(data, len(data)) for data in packed]
-        places = tuple(map(ctypes.addressof, slots))
-        pointers = (ctypes.c_void_p * max(1, len(places)))(*places)
-        return Bound(self._function(kernel, group_bytes), (slots, pointers), ctypes.addressof(pointers), places)
+        with self._device.current("preparing a launch"):
+            filled = kernel.filled(arguments, group_bytes)
+        return Bound(kernel.handle, filled, filled.address, filled.slots)
 
     def stage(self, nbytes: int) -> tuple[int, Any]:
         """See `nomp.backend.Native.stage`: page-locked memory."""
         with self._device.current(f"page-locking {nbytes} bytes"):
             made = _pycuda().pagelocked_empty(nbytes, "uint8")
         return int(made.ctypes.data), made
-
-    def _function(self, kernel: CudaKernel, group_bytes: int) -> int:
-        function = ctypes.c_void_p()
-        with self._device.current(f"loading {kernel.name} again"):
-            if kernel.cubin not in self._modules:
-                module = ctypes.c_void_p()
-                _check(self._library.cuModuleLoadData(ctypes.byref(module), kernel.cubin), kernel.name)
-                self._modules[kernel.cubin] = module
-            module = self._modules[kernel.cubin]
-            _check(self._library.cuModuleGetFunction(ctypes.byref(function), module, kernel.name.encode()), kernel.name)
-            if group_bytes:
-                attribute = int(_pycuda().function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES)
-                _check(self._library.cuFuncSetAttribute(function, attribute, group_bytes), kernel.name)
-        return function.value or 0
-
-    def unload(self) -> None:
-        """Give back what `bound` has loaded; the context is current."""
-        for module in self._modules.values():
-            self._library.cuModuleUnload(module)
-        self._modules.clear()
-
-
-def _check(status: int, what: str) -> None:
-    if status:
-        raise BackendError(f"loading {what} again: CUDA's status is {status}")
 
 
 class CudaDevice:
@@ -164,12 +112,14 @@ class CudaDevice:
         self._number = number
         with _errors(f"opening {info.name}"):
             self._context: Any = device.retain_primary_context()
+        self.context: int = self._context.handle
         self._native: CudaNative | None = None
         self._buffers: dict[int, Any] = {}
-        self._modules: list[Any] = []
+        self._modules: list[Module] = []
         self._staging: Staging | None = None
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
+        self.queue: int = self.stream.handle
         self._events: Events | None = None
         self.zero_time: int | None = None  # an event, while operations are timed
 
@@ -194,10 +144,9 @@ class CudaDevice:
         build = partial(nvrtc.compiled, text, arch)
         cubin = stored(nvrtc.identity(arch), build) if stored else build()
         with self.current("loading the kernels"):
-            module = _pycuda().module_from_buffer(cubin)
+            module = Module(cubin)
             self._modules.append(module)
-            functions = {name: module.get_function(name) for name in signatures}
-            return {name: CudaKernel(self, cubin, functions[name], name, types) for name, types in signatures.items()}
+            return {name: module.kernel(self, name, types) for name, types in signatures.items()}
 
     def alloc(self, nbytes: int) -> int:
         """See `nomp.backend.Device.alloc`."""
@@ -247,7 +196,7 @@ class CudaDevice:
 
     def handles(self) -> Handles:
         """See `nomp.backend.Device.handles`."""
-        return Handles(self._number, self._context.handle, self.stream.handle)
+        return Handles(self._number, self.context, self.queue)
 
     def foreign(self, memory: int) -> Foreign:
         """See `nomp.backend.Device.foreign`."""
@@ -257,18 +206,18 @@ class CudaDevice:
     def wait_for(self, queue: int) -> None:
         """See `nomp.backend.Device.wait_for`."""
         with self.current("waiting for another stream"):
-            cuda_sharing.order(queue, self.stream.handle)
+            cuda_sharing.order(queue, self.queue)
 
     def hold_up(self, queue: int) -> None:
         """See `nomp.backend.Device.hold_up`."""
         with self.current("holding up another stream"):
-            cuda_sharing.order(self.stream.handle, queue)
+            cuda_sharing.order(self.queue, queue)
 
     def start_timing(self) -> None:
         """See `nomp.backend.Device.start_timing`."""
         with self.current("timing operations"):
             self.stream.synchronize()
-            self._events = self._events or Events(ctypes.CDLL("libcuda.so.1"), self.stream.handle)
+            self._events = self._events or Events(ctypes.CDLL("libcuda.so.1"), self.queue)
             self.zero_time = self._events.record()
 
     def stop_timing(self) -> None:
@@ -290,7 +239,7 @@ class CudaDevice:
 
     def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
-        self._native = self._native or CudaNative(self, self._context.handle)
+        self._native = self._native or CudaNative(self)
         return self._native
 
     def close(self) -> None:
@@ -305,6 +254,8 @@ class CudaDevice:
             for buffer in self._buffers.values():
                 buffer.free()
             self._buffers.clear()
+            for module in self._modules:
+                module.unload()
             self._modules.clear()
             if self._staging is not None:
                 self._staging.close()
@@ -312,13 +263,11 @@ class CudaDevice:
             self.zero_time = None
             if self._events:
                 self._events.release_all()
-            if self._native is not None:
-                self._native.unload()
-                self._native = None
+            self._native = None
             del self.stream
             self._context.pop()
             self._context.detach()
-            self._context = None
+            self._context, self.context = None, 0
 
     def _staged(self) -> Staging:
         """What large copies go through; made for the first of them, in the current context."""

@@ -21,8 +21,8 @@ AT_EXIT = """
 import atexit
 from test_cuda_staging import went_and_came
 if WARM:
-    went_and_came(5_000_000, 4)
-atexit.register(lambda: print(went_and_came(5_000_000, 4)))
+    went_and_came(9_000_000, 4)
+atexit.register(lambda: print(went_and_came(9_000_000, 4)))
 """
 
 
@@ -79,7 +79,7 @@ def went_and_came(nbytes: int, threads: int) -> bool:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
-@pytest.mark.parametrize("nbytes", [1, _STAGE - 1, _STAGE, 2 * _STAGE + 1, 7 * _STAGE + 3])
+@pytest.mark.parametrize("nbytes", [1, _STAGE, 4 * _STAGE + 1, 9 * _STAGE + 3])
 def test_all_bytes_and_no_others_arrive_although_the_device_is_late(nbytes: int, threads: int) -> None:
     assert went_and_came(nbytes, threads)
 
