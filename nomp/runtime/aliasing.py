@@ -89,16 +89,23 @@ def read_by_bounds(region: Region) -> dict[str, For]:
     return {node.array: loop for loop, node in parts if isinstance(node, Load)}
 
 
+def reaches(region: Region, known: Mapping[str, Interval]) -> dict[str, Reach]:
+    """What a launch may touch of the arrays that are used, where scalars and counters lie as *known* (nothing of any,
+    if a subscript may wrap around)."""
+    used = [p for p in region.params if p.kind == "array" and (p.reads or p.writes)]
+    return {param.name: _reach(region, param, known) for param in used}
+
+
 def arrays(
-    region: Region, known: Mapping[str, Interval], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]]
+    region: Region, reach: Mapping[str, Reach], pointers: Mapping[str, int], mapped: Mapping[str, tuple[int, int]]
 ) -> tuple[Used, ...]:
     """What the loops use of the arrays.
 
-    *known* says where scalars and counters lie (nothing of any, if a subscript may wrap around).  *pointers* are the
-    addresses of the arrays' elements 0, *mapped* the addresses between which each array is mapped.
+    *reach* is that of each.  *pointers* are the addresses of their elements 0, *mapped* the addresses between which
+    each array is mapped.
     """
-    used = [p for p in region.params if p.kind == "array" and p.name in mapped and (p.reads or p.writes)]
-    return tuple(Used(p, pointers[p.name], *mapped[p.name], _reach(region, p, known)) for p in used)
+    used = [p for p in region.params if p.name in reach and p.name in mapped]
+    return tuple(Used(p, pointers[p.name], *mapped[p.name], reach[p.name]) for p in used)
 
 
 def single(param: Param, address: int) -> Used:

@@ -1,7 +1,7 @@
 """Whether a launch would certainly touch elements that are not on the device.
 
 In: a region; then its scalars' values and the elements of each array that are mapped.  Out: nothing, or N616.  Called
-by `runtime.kernel`: `accesses` once, `check` for each new set of values.
+by `runtime.decided`: `accesses` once, `accessed` for each new set of values, `check` for new maps, too.
 
 Loops are followed into their first and last iterations, where affine subscripts have their extremes.  Only what is sure
 to happen counts: accesses that depend on a condition or on data are left out, so that no correct program is refused,
@@ -61,17 +61,36 @@ def accesses(region: Region) -> tuple[Access, ...]:
     return tuple(found)
 
 
+def accessed(certain: tuple[Access, ...], scalars: Mapping[str, Number]) -> dict[str, Elements]:
+    """The first and the last element of each array that a launch accesses."""
+    found: dict[str, Elements] = {}
+    for access, element, _ in _elements(certain, scalars):
+        first, last = found.get(access.param.name, (element, element))
+        found[access.param.name] = min(first, element), max(last, element)
+    return found
+
+
 def check(
-    region: Region, certain: tuple[Access, ...], scalars: Mapping[str, Number], mapped: Mapping[str, Elements]
-) -> None:
-    """Raise N616 if the launch accesses an element of an array outside of what *mapped* says of it."""
+    region: Region, certain: tuple[Access, ...], scalars: Mapping[str, Number], found: Mapping[str, Elements],
+    mapped: Mapping[str, Elements],
+) -> None:  # fmt: skip
+    """Raise N616 if of an array that is `accessed` (*found*) an element is outside of what *mapped* says of it."""
+    if all(mapped[name][0] <= first and last < mapped[name][1] for name, (first, last) in found.items()):
+        return
+    for access, element, counters in _elements(certain, scalars):
+        first, end = mapped[access.param.name]
+        if not first <= element < end:
+            raise _outside(region, access, element, (first, end), counters, scalars)
+
+
+def _elements(
+    certain: tuple[Access, ...], scalars: Mapping[str, Number]
+) -> Iterator[tuple[Access, int, dict[str, Number]]]:
+    """The elements that are accessed in first and last iterations, and these."""
     seen: dict[int, tuple[Number, ...]] = {}
     for access in certain:
-        first, last = mapped[access.param.name]
         for counters in corners(access.loops, scalars, {}, seen):
-            element = _element(access, {**scalars, **counters})
-            if not first <= element < last:
-                raise _outside(region, access, element, (first, last), counters, scalars)
+            yield access, _element(access, {**scalars, **counters}), counters
 
 
 def certain(body: tuple[Stmt, ...], loops: tuple[For, ...]) -> Iterator[tuple[Load, Place, tuple[For, ...]]]:

@@ -13,22 +13,21 @@ once more is left to C where that can do it (`replay`).
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nomp.arithmetic import SIZES, Number, convert, evaluate, is_launch_expr
-from nomp.backend import TYPE_CODES, BackendError, Device
+from nomp.arithmetic import SIZES, Number
+from nomp.backend import BackendError, Device
 from nomp.cache import Cache
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import Diagnostic, error
-from nomp.loops import trip_count
-from nomp.region import For, Region
+from nomp.region import Region
 from nomp.report import progress
-from nomp.runtime import aliasing, arguments, between, bounds, ranges
+from nomp.runtime import aliasing, arguments, between, bounds
 from nomp.runtime.cells import Cell
+from nomp.runtime.decided import Decided, Decisions, in_memory, listed
 from nomp.runtime.failure import driver_error, driver_errors
 from nomp.runtime.guard import Guard
 from nomp.runtime.memory import AddressMap, Entry
@@ -94,14 +93,10 @@ class Kernel:
         self._counters = [(i, p) for i, p in places if p.kind == "counter"]
         self._programs: dict[tuple[tuple[bytes, ...], Variant], Program] = {}
         self._guards: dict[Program, Guard] = {}
-        self._accesses = bounds.accesses(region)
+        self._decisions = Decisions(region, self._cells, self._counters)
         self._may_alias = aliasing.matters(region)
         self._singles_matter = aliasing.singles_matter(region)
         self._bounds_read = aliasing.read_by_bounds(region)
-        self.needs_ranges = ranges.needs_ranges(region)
-        trips = [trip_count(stmt) for stmt in region.body if isinstance(stmt, For)]
-        known = len(trips) == len(region.body) and all(is_launch_expr(count, region.scalars) for count in trips)
-        self._trips = trips if known else None
         self._plans: dict[tuple[Any, ...], Plan] = {}
 
     def run(self, context: Context, addresses: Sequence[int]) -> Replay | None:
@@ -211,7 +206,7 @@ class Kernel:
                     situation = decide, pointers, entries, before = Situation.of(context.memory, decide, pointers)
                     arrays = list(map(between.Pointer, params, pointers, entries, before))
                 entries, by_data = between.settled(self.region, scalars, arrays, context.device)
-        plan = self._prepare(context, scalars, pointers, entries)
+        plan = self._prepare(context, scalars, decide, pointers, entries)
         plan.loose = loose
         return plan if by_data else self._remember(situation, plan)
 
@@ -263,7 +258,7 @@ class Kernel:
     def compile(self, context: Context, scalars: Mapping[str, Number], variant: Variant) -> Program:
         """The compiled *variant* for the jit values among *scalars*."""
         jit = {name: scalars[name] for name in self.region.clauses.jit}
-        key = tuple(_bytes(value, self.region.param(name).dtype) for name, value in jit.items()), variant
+        key = tuple(in_memory(value, self.region.param(name).dtype) for name, value in jit.items()), variant
         if key not in self._programs:
             with context.compiling(self.region):
                 source = context.compile(self.region, jit, variant)
@@ -276,12 +271,13 @@ class Kernel:
     @property
     def usual(self) -> Variant:
         """The variant of launches that are nothing special, for who compiles before there is one."""
-        return Variant(no_wrap=self.needs_ranges, apart=True)
+        return Variant(no_wrap=self._decisions.needs_ranges, apart=True)
 
     def release(self, context: Context) -> None:
         """Forget what is compiled and free what launches needed; the region can be run again on another device."""
         self._plans.clear()
         self._guards.clear()
+        self._decisions.forget()
         with ExitStack() as steps:  # all of them, whatever fails
             while self._programs:
                 steps.callback(self._programs.popitem()[1].release)
@@ -291,45 +287,29 @@ class Kernel:
     # ---------------------------------------------------------------------------------------------- values to plan
 
     def _prepare(
-        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
-    ) -> Plan:
+        self, context: Context, scalars: Mapping[str, Number], deciding: bytes, pointers: Sequence[int],
+        entries: Sequence[Entry | None],
+    ) -> Plan:  # fmt: skip
         try:
-            cells = tuple(cell.offset(scalars) for cell in self._cells)
-            counters = tuple(self._final_counters(scalars))
+            decided = self._decisions.of(deciding, scalars)
             with driver_errors(f"preparing '{self.region.name}'", self.span):
-                self._check_header(scalars)
-                bound = None if self._is_idle(scalars) else self._bind(context, scalars, pointers, entries)
+                bound = None if decided.idle else self._bind(context, scalars, decided, pointers, entries)
                 for cell in self._cells:
                     cell.buffer(context.device)  # which is filled and read even if there is no launch
         except ZeroDivisionError as reason:
             message = f"the bounds of kernel '{self.region.name}' divide by zero, or a step is zero"
-            raise error("N612", message, self.span, help=f"the values are {_listed(scalars)}") from reason
+            raise error("N612", message, self.span, help=f"the values are {listed(scalars)}") from reason
         unmapped = tuple(i for (i, _), e in zip(self._arrays, entries, strict=True) if e is None and i in self._tables)
         if bound is None:
-            return Plan(tuple(entries), cells=cells, counters=counters)
+            return Plan(tuple(entries), cells=decided.cells, counters=decided.counters)
         program, launches, used = bound
-        return Plan(tuple(entries), launches, program, b"", cells, counters, unmapped if launches else (), used)
-
-    def _final_counters(self, scalars: Mapping[str, Number]) -> Iterator[tuple[int, bytes]]:
-        final = ranges.final_counters(self.region, scalars) if self._counters else {}
-        for position, param in self._counters:
-            if param.name in final:
-                yield position, _bytes(final[param.name], param.dtype)
-
-    def _check_header(self, scalars: Mapping[str, Number]) -> None:
-        loop = ranges.wrapping(self.region, scalars)
-        if loop is not None:
-            message = f"the counter of loop '{loop.iname}' leaves its type '{loop.dtype}' before it passes the bound"
-            step = f"use a wider or a signed counter, or check the step before; the values are {_listed(scalars)}"
-            raise error("N617", message, self.span, help=step)
-
-    def _is_idle(self, scalars: Mapping[str, Number]) -> bool:
-        """Whether no loop of the region runs at all, whatever is mapped."""
-        return self._trips is not None and all(evaluate(count, scalars) <= 0 for count in self._trips)
+        tables = unmapped if launches else ()
+        return Plan(tuple(entries), launches, program, b"", decided.cells, decided.counters, tables, used)
 
     def _bind(
-        self, context: Context, scalars: Mapping[str, Number], pointers: Sequence[int], entries: Sequence[Entry | None]
-    ) -> tuple[Program, tuple[Ready, ...], tuple[aliasing.Used, ...]]:
+        self, context: Context, scalars: Mapping[str, Number], decided: Decided, pointers: Sequence[int],
+        entries: Sequence[Entry | None],
+    ) -> tuple[Program, tuple[Ready, ...], tuple[aliasing.Used, ...]]:  # fmt: skip
         """The program, its launches, and what they use of the arrays."""
         buffers: dict[str, Any] = {}
         offsets: dict[str, int] = {}
@@ -343,23 +323,28 @@ class Kernel:
             if entry is not None:
                 size = SIZES[param.dtype]
                 mapped[param.name] = (entry.start - pointer) // size, (entry.end - pointer) // size
-        bounds.check(self.region, self._accesses, scalars, mapped)
-        exact = not self.needs_ranges or ranges.nothing_wraps(self.region, scalars)
-        known = ranges.counters(self.region, scalars) if exact else {}
+        self._decisions.check(decided, scalars, mapped)
         names = [param.name for _, param in self._arrays]
         held = {name: (e.start, e.end) for name, e in zip(names, entries, strict=True) if e is not None}
-        used = aliasing.arrays(self.region, known, dict(zip(names, pointers, strict=True)), held)
-        aliased = self._may_alias and self._aliased(used)
-        apart = not self._may_alias or (not aliased and aliasing.apart(used))
-        no_wrap = self.needs_ranges and exact
-        choices = context.tuning.choices(self.region, scalars) if context.tuning else ()
-        variant = Variant(no_wrap, any(offsets.values()), aliased, apart, wraps=not exact, choices=choices)
-        program = self.compile(context, scalars, variant)
+        used = aliasing.arrays(self.region, decided.reach, dict(zip(names, pointers, strict=True)), held)
+        program = self.compile(context, scalars, self._variant(context, scalars, decided.exact, offsets, used))
         if wrong := self._guards[program].refusal(scalars):
             context.illegal(wrong)
         for cell in self._cells:
             buffers[cell.param.name] = cell.buffer(context.device, once=cell.param.name in program.finished)
-        return program, program.bind(scalars, buffers, offsets), used
+        if program not in decided.values:
+            decided.values[program] = program.settled(scalars)
+        return program, program.bind(scalars, decided.values[program], buffers, offsets), used
+
+    def _variant(
+        self, context: Context, scalars: Mapping[str, Number], exact: bool, offsets: Mapping[str, int],
+        used: tuple[aliasing.Used, ...],
+    ) -> Variant:  # fmt: skip
+        aliased = self._may_alias and self._aliased(used)
+        apart = not self._may_alias or (not aliased and aliasing.apart(used))
+        no_wrap = self._decisions.needs_ranges and exact
+        choices = context.tuning.choices(self.region, scalars) if context.tuning else ()
+        return Variant(no_wrap, any(offsets.values()), aliased, apart, wraps=not exact, choices=choices)
 
     def _aliased(self, used: tuple[aliasing.Used, ...]) -> bool:
         if self._bounds_read and aliasing.overlap(self.region, used, self._bounds_read):
@@ -381,12 +366,3 @@ class Kernel:
             step = f"copy '{one}' to a variable of its own before the loop, or give the kernel memory that is apart"
             raise error("N402", message, self.region.span(both[0].place), help=step)
         plan.apart[:] = addresses
-
-
-def _bytes(value: Number, dtype: str) -> bytes:
-    """*value* in memory as *dtype*: what tells 0.0 from -0.0."""
-    return struct.pack(f"={TYPE_CODES[dtype]}", convert(value, dtype))
-
-
-def _listed(scalars: Mapping[str, Number]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in scalars.items()) or "none"

@@ -70,11 +70,14 @@ class Program:
             raise refused(source, device.info.name, reason, span) from reason
 
     def bind(
-        self, scalars: Mapping[str, Number], buffers: Mapping[str, Any], offsets: Mapping[str, int]
-    ) -> tuple[Ready, ...]:
+        self, scalars: Mapping[str, Number], settled: Mapping[str, Number], buffers: Mapping[str, Any],
+        offsets: Mapping[str, int],
+    ) -> tuple[Ready, ...]:  # fmt: skip
         """The launches for the region's *scalars*, the *buffers* of its parameters and the element *offsets* of its
-        arrays; those with an empty grid are left out.  ZeroDivisionError if an expression divides by zero."""
-        values = {value.name: _evaluate(value, scalars, offsets) for value in self._source.values}
+        arrays; those with an empty grid are left out.  *settled* are the values that `settled` gives for these scalars.
+        ZeroDivisionError if an expression divides by zero."""
+        values = {value.name: settled[value.name] if value.name in settled else _evaluate(value, scalars, offsets)
+                  for value in self._source.values}  # fmt: skip
         arguments: dict[Key, Any] = {("buffer", name): buffer for name, buffer in buffers.items()}
         for value in self._source.values:
             arguments["value", value.name] = values[value.name]
@@ -86,6 +89,12 @@ class Program:
             arguments["scratch", scratch.name] = self._scratch_buffer(scratch.name, nbytes)
         pairs = zip(self._source.launches, grids, strict=True)
         return tuple(self._ready(launch, grid, values, arguments) for launch, grid in pairs if min(grid) > 0)
+
+    def settled(self, scalars: Mapping[str, Number]) -> dict[str, Number]:
+        """The values that depend neither on *scalars* that are loose nor on where arrays begin."""
+        loose = {value.name for value in self.loose_values}
+        settled = [v for v in self._source.values if v.offset_of is None and v.name not in loose]
+        return {value.name: _evaluate(value, scalars, {}) for value in settled}
 
     def loose(self, scalars: Mapping[str, Number]) -> dict[Key, Any]:
         """The arguments that follow from *scalars* that are loose.

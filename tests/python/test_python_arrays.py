@@ -223,6 +223,30 @@ def test_arrays_changed_between_repeated_launches(load: Load) -> None:
     np.testing.assert_array_equal(a, 5)
 
 
+FRESH = """
+    @nomp.jit
+    def f(y, x, factor, first, n):
+        #pragma nomp for
+        for i in range(first, n):
+            y[i - 1] = y[i - 1] * factor + x[i]
+"""
+
+
+def test_arrays_that_are_new_at_each_launch(load: Load) -> None:
+    """What the scalars decide is found once, and no more than that: not where arrays are, nor whether they overlap,
+    nor the sign of a zero."""
+    f, kept = load(FRESH).f, []
+    cases = (1, 8, 2.0, 9), (1, 5, 0.0, 9), (2, 8, -0.0, 9), (1, 8, -0.0, 0), (1, 8, 3.5, 1)
+    for first, n, factor, shift in cases * 3:
+        base = np.arange(-8.0, 12)
+        y, x = base[:8], base[shift : shift + 8]
+        wanted = base.copy()
+        f.__wrapped__(wanted[:8], wanted[shift : shift + 8], factor, first, n)
+        f(y, x, factor, first, n)
+        assert (base.tolist(), np.signbit(base).tolist()) == (wanted.tolist(), np.signbit(wanted).tolist())
+        kept.append(base)  # the next one is elsewhere
+
+
 ONE_MORE = """
     @nomp.jit
     def f(a):

@@ -8,7 +8,7 @@ import pytest
 from nodes import add, i32, op, var
 
 from nomp.region import Assign, Binary, Call, Cast, Const, Declare, Expr, For, If, Load, Param, Region, Select, Unary
-from nomp.runtime.aliasing import arrays, matters, overlap
+from nomp.runtime.aliasing import arrays, matters, overlap, reaches
 from nomp.runtime.ranges import counters, nothing_wraps
 
 BASE = 0x1000
@@ -34,7 +34,8 @@ def overlaps(tested: Region, a: int, b: int, n: int = 10) -> bool:
     """Whether arrays that start *a* and *b* bytes into one mapped block overlap."""
     mapped = (BASE, BASE + 4096)
     known = counters(tested, {"n": n}) if nothing_wraps(tested, {"n": n}) else {}
-    return overlap(tested, arrays(tested, known, {"a": BASE + a, "b": BASE + b}, {"a": mapped, "b": mapped}))
+    pointers, maps = {"a": BASE + a, "b": BASE + b}, {"a": mapped, "b": mapped}
+    return overlap(tested, arrays(tested, reaches(tested, known), pointers, maps))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_single_elements() -> None:
 def test_separate_maps_are_apart() -> None:
     indirect = region(Load("b", (I,), "int32"), I, ("float64", "int32"))
     maps = {"a": (BASE, BASE + 64), "b": (BASE + 64, BASE + 128)}
-    assert not overlap(indirect, arrays(indirect, {"n": (5, 5)}, {"a": BASE, "b": BASE + 64}, maps))
+    assert not overlap(indirect, arrays(indirect, reaches(indirect, {"n": (5, 5)}), {"a": BASE, "b": BASE + 64}, maps))
 
 
 def test_matters() -> None:

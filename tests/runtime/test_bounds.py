@@ -7,7 +7,7 @@ from nodes import add, i32, op, var
 
 from nomp.diagnostics import NompError, register_source
 from nomp.region import Assign, Break, Const, Expr, For, If, Load, Param, Place, Region, Select, Stmt
-from nomp.runtime.bounds import Elements, accesses, check
+from nomp.runtime.bounds import Elements, accessed, accesses, check
 
 I, J, N = var("i"), var("j"), var("n")  # noqa: E741
 LINE = "for (int i = 0; i < n; i++) a[i + 1] = 0;"
@@ -32,10 +32,15 @@ def problem(mapped: Elements, *body: Stmt, n: int = 10, shape: tuple[Expr | None
     params = (Param("n", "int32"), *arrays)
     try:
         region = Region("k", "b.c", 1, params, body)
-        check(region, accesses(region), {"n": n}, {"a": mapped, "p": (0, 10)})
+        checked(region, {"n": n}, {"a": mapped, "p": (0, 10)})
     except NompError as error:
         return str(error)
     return None
+
+
+def checked(region: Region, scalars: dict[str, int], mapped: dict[str, Elements]) -> None:
+    certain = accesses(region)
+    check(region, certain, scalars, accessed(certain, scalars), mapped)
 
 
 def test_the_message_has_the_iteration_and_the_place() -> None:
@@ -98,7 +103,7 @@ def test_members_of_structs(mapped: Elements, shown: str) -> None:
     body = loop(write(add(op("*", I, i32(5)), i32(1)), array="p_v"), upper=i32(5))
     region = Region("k", "b.c", 1, (member,), (body,))
     with pytest.raises(NompError) as problem:
-        check(region, accesses(region), {}, {"p_v": mapped})
+        checked(region, {}, {"p_v": mapped})
     number = 0 if mapped[0] > 1 else 4
     assert f"accesses 's->p[{number}].v[1]' (i = {number}), of which only {shown} is on the" in str(problem.value)
     first, last = map(int, shown[1:-1].split(","))

@@ -65,6 +65,10 @@ def test_a_map_that_is_too_small_is_refused() -> None:
     text = refusal(bench, kernel, address(ctypes.c_int(6)), address(a))
     assert "kernel 'k' accesses element 5 of 'a' (i = 5), of which only [0, 5) is on the device [N616]" in text
     assert len(bench.launched) == 1
+    other = np.arange(9.0)  # for which the same has been decided
+    bench.memory.update(address(other), 0, 4, 8, TO)
+    assert "only [0, 4) is on the device [N616]" in refusal(bench, kernel, address(ctypes.c_int(5)), address(other))
+    assert len(bench.launched) == 1
 
 
 def test_wrong_addresses_are_refused() -> None:
