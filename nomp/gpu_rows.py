@@ -176,7 +176,7 @@ def spread(nest: list[For], rows: Rows, lanes: int, known: Callable[[For], bool]
     rounds = rounds_of(grid, loop, 0, items.rows, unique)
     shape = (Const(items.rows, INDEX), Const(lanes, INDEX))
     declared = tuple(Declare(name, target.dtype, shape) for name, (target, _) in arrays.items())
-    body: tuple[Stmt, ...] = (*declared, rounds.all_of(_Row(rows, arrays, lanes, count, rounds, items).steps()))
+    body: tuple[Stmt, ...] = (*declared, *rounds.all_of(_Row(rows, arrays, lanes, count, rounds, items).steps()))
     for axis, one in enumerate(reversed(around), start=1):
         body = each(grid, one, axis, body, unique)
     whole, axes = grid.around(body)

@@ -7,10 +7,12 @@ neighbouring elements; up to two others, around or directly inside it, are on ax
     for (i = a; i < b; i++)          for (group in min(trips_i, 65535))                      # g.1
       for (j = c; j < d; j++)          for (group_ in trips_j / 256, item in 256)            # g.0, l.0
         body                             for (i from group on, in steps of the grid)
-                                           for (j from 256*group_ + item on, in steps of the grid)
+                                           if (j = 256*group_ + item is one of trips_j)
                                              body
 
-A grid is as large as the loop, if the device allows; then there is one step of it.
+A grid is as large as the loop, if the device allows; then there is one step of it.  On axis 0 all devices allow more
+than memory has room for, and there is no loop over steps: CUDA's compiler would have less loads under way in one.  A
+launch of more is refused by the device.
 
 Called by `schedule`, for a region without a script.  `gpu_rows` is for loops whose iterations several items share.
 """
@@ -28,8 +30,9 @@ from nomp.walks import loads, walk
 
 ITEMS = 256
 """Items in a group: a multiple of every warp size, few enough for every device."""
-MOST_GROUPS = (2**31 - 1, 65535, 65535)
-"""How many groups CUDA allows on each axis."""
+AXES = 3
+MOST_GROUPS = 65535
+"""How many groups CUDA allows on all axes but the first, where it allows 2**31 - 1."""
 
 _ZERO, _ONE = Const(0, INDEX), Const(1, INDEX)
 
@@ -77,7 +80,7 @@ def nest(loop: For, parallel: Container[str], known: Callable[[For], bool]) -> l
     *parallel* names the loops with independent iterations, *known* says whether a loop's are known at launch.
     """
     found = [loop]
-    while len(found) < len(MOST_GROUPS) and len(found[-1].body) == 1:
+    while len(found) < AXES and len(found[-1].body) == 1:
         inner = found[-1].body[0]
         if not (isinstance(inner, For) and inner.iname in parallel and known(inner)):
             break
@@ -110,18 +113,18 @@ def each(grid: Grid, loop: For, axis: int, body: tuple[Stmt, ...], unique: Uniqu
     if item:
         grid.loops.append((counting(item, Const(items, INDEX)), f"l.{axis}"))
     rounds = rounds_of(grid, loop, axis, items, unique)
-    return (rounds.all_of(rounds.one(item, body)),)
+    return rounds.all_of(rounds.one(item, body))
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
     """How groups go through *loop*: *items* of its iterations at once for each *group*, in *count* rounds, which
-    *number* counts.  *step* are the iterations of a round, *trips* those of all."""
+    *number* counts, or in a single one (None).  *step* are the iterations of a round, *trips* those of all."""
 
     loop: For
     items: int
     group: Var
-    number: Var
+    number: Var | None
     count: Var
     step: Expr
     trips: Var
@@ -129,18 +132,19 @@ class Rounds:
 
     def one(self, item: Var | None, body: Iterable[Stmt]) -> tuple[Stmt, ...]:
         """*body* for the iteration that *item* of a group has in a round, if there is such a one."""
-        first: Expr = self.group
+        here: Expr = self.group
         if item:
-            first = Binary("+", Binary("*", self.group, Const(self.items, INDEX), INDEX), item, INDEX)
+            here = Binary("+", Binary("*", self.group, Const(self.items, INDEX), INDEX), item, INDEX)
+        if self.number:
+            here = Binary("+", here, Binary("*", self.number, self.step, INDEX), INDEX)
         trip = Var(self.unique("_trip"), INDEX)
-        here = Binary("+", first, Binary("*", self.number, self.step, INDEX), INDEX)
         counter = Declare(self.loop.iname, self.loop.dtype, (), value_after(self.loop, trip))
         start = Declare(trip.name, INDEX, (), here)
         return (start, *if_below(trip, self.trips, (counter, *body), self.unique))
 
-    def all_of(self, body: Iterable[Stmt]) -> For:
+    def all_of(self, body: Iterable[Stmt]) -> tuple[Stmt, ...]:
         """*body* in each round."""
-        return counting(self.number, self.count, body)
+        return (counting(self.number, self.count, body),) if self.number else tuple(body)
 
 
 def rounds_of(grid: Grid, loop: For, axis: int, items: int, unique: Unique) -> Rounds:
@@ -148,14 +152,16 @@ def rounds_of(grid: Grid, loop: For, axis: int, items: int, unique: Unique) -> R
     trips, groups, group = (Var(unique(name), INDEX) for name in ("_trips", "_groups", "_group"))
     number, count = (Var(unique(name), INDEX) for name in ("_round", "_rounds"))
     size = Const(items, INDEX)
-    wanted = Binary("min", quotient(trip_count(loop), size), Const(MOST_GROUPS[axis], INDEX), INDEX)
-    at_once = Binary("max", _ONE, Binary("*", wanted, size, INDEX), INDEX)
+    wanted = quotient(trip_count(loop), size)
     grid.derived[trips.name] = trip_count(loop)
-    grid.derived[groups.name] = wanted
-    grid.derived[count.name] = quotient(trip_count(loop), at_once)
+    grid.derived[groups.name] = wanted if axis == 0 else Binary("min", wanted, Const(MOST_GROUPS, INDEX), INDEX)
+    if axis:
+        at_once = Binary("max", _ONE, Binary("*", grid.derived[groups.name], size, INDEX), INDEX)
+        grid.derived[count.name] = quotient(trip_count(loop), at_once)
     grid.groups = grid.groups or groups.name
     grid.loops.append((counting(group, groups), f"g.{axis}"))
-    return Rounds(loop, items, group, number, count, Binary("*", groups, size, INDEX), trips, unique)
+    step = Binary("*", groups, size, INDEX)
+    return Rounds(loop, items, group, number if axis else None, count, step, trips, unique)
 
 
 def if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> tuple[Stmt, ...]:

@@ -1,4 +1,4 @@
-"""What nomp gives to scripts: the context of their calls, and a way to say that a kernel is not theirs.
+"""What nomp gives to scripts: the context of their calls, ways to say that a kernel is not theirs, and what it may use.
 
 A script, a transform or a domain imports this module and loopy; nothing else of nomp is meant for it.
 
@@ -38,6 +38,15 @@ class Misfit(Exception):
 
     nomp reports it with N311, at the pragma, and runs nothing of the kernel.
     """
+
+
+def with_all_registers(knl: Any) -> Any:
+    """*knl*, whose items may have as many registers as CUDA's compiler likes, though fewer groups fit on a
+    multiprocessor then: for kernels whose items each have much to load before they compute.  Nothing on other devices.
+    """
+    from nomp.lower.target import AllRegisters  # and loopy, which a script's kernel has needed already
+
+    return knl.with_kernel(knl.default_entrypoint.tagged(AllRegisters()))
 
 
 class Context(dict[str, Any]):

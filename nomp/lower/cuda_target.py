@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from cgen import AlignedAttribute, ArrayOf, DeclSpecifier, RestrictPointer
+from cgen.cuda import CudaLaunchBounds
 from loopy.kernel.data import AddressSpace
 from loopy.symbolic import Literal
 from loopy.target.cuda import CUDACASTBuilder, CudaTarget, ExpressionToCudaCExpressionMapper
 
-from nomp.lower.target import DeviceBuilderMixin, ExactMapperMixin, TargetMixin, TypedCallable
+from nomp.lower.target import AllRegisters, DeviceBuilderMixin, ExactMapperMixin, TargetMixin, TypedCallable
 
 _BITS = {
     ("popcount", "uint32"): "(unsigned int)__popc", ("popcount", "uint64"): "(unsigned long long)__popcll",
@@ -56,6 +57,13 @@ class CudaBuilder(DeviceBuilderMixin, CUDACASTBuilder):  # type: ignore[misc]
         if address_space == AddressSpace.GLOBAL:
             return decl
         return super().wrap_decl_for_address_space(decl, address_space)
+
+    def get_function_declaration(self, codegen_state: Any, codegen_result: Any, schedule_index: int) -> Any:
+        """See `target.AllRegisters`."""
+        preambles, declared = super().get_function_declaration(codegen_state, codegen_result, schedule_index)
+        if codegen_state.kernel.tags_of_type(AllRegisters) and isinstance(declared.subdecl, CudaLaunchBounds):
+            declared.subdecl.min_blocks_per_mp = 1
+        return preambles, declared
 
     def get_temporary_var_declarator(self, codegen_state: Any, temp_var: Any) -> Any:
         """The array in which others have their places (`group_memory`) has no size: launches give it one."""

@@ -22,6 +22,7 @@ from loopy.types import NumpyType
 from pymbolic import primitives as p
 from pymbolic import var
 from pymbolic.mapper.stringifier import PREC_CALL, PREC_NONE, PREC_PRODUCT, PREC_SUM
+from pytools.tag import Tag
 
 from nomp.arithmetic import SIZES
 
@@ -233,6 +234,12 @@ class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc
     def get_expression_to_c_expression_mapper(self, codegen_state: Any) -> OpenCLMapper:
         """The mapper to C expressions."""
         return OpenCLMapper(codegen_state)
+
+
+class AllRegisters(Tag):  # type: ignore[misc]
+    """Of a kernel: one group of it on a multiprocessor is enough, so its items may have all registers that they like.
+
+    Else CUDA's compiler saves registers, and loads one number only after it has used the one before."""
 
 
 class TargetMixin:

@@ -155,7 +155,7 @@ def compared(region: Region, scalars: dict[str, int], arrays: dict[str, np.ndarr
 def test_kernels(name: str, cpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_schedule, "WIDTH", 5)
     monkeypatch.setattr(gpu_schedule, "ITEMS", 4)
-    monkeypatch.setattr(gpu_schedule, "MOST_GROUPS", (2, 3, 2))
+    monkeypatch.setattr(gpu_schedule, "MOST_GROUPS", 2)
     monkeypatch.setattr(gpu_rows, "LONG", 5)
     region, random = kernel(KERNELS[name], tmp_path), Random(name)
     divided = name != "used one iteration later"

@@ -78,7 +78,7 @@ def test_shared(name: str, lanes: int | None, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(gpu_rows, "ITEMS", 8)
     monkeypatch.setattr(gpu_rows, "LANES", 4)
     monkeypatch.setattr(gpu_rows, "LONG", 4)
-    monkeypatch.setattr(gpu_schedule, "MOST_GROUPS", (2, 3, 2))
+    monkeypatch.setattr(gpu_schedule, "MOST_GROUPS", 2)
     whole, made = region(SHARED[name], tmp_path), parts(SHARED[name], tmp_path, lanes)
     assert any(part.shared for part in made)
     for n, m in ((0, 0), (1, 0), (3, 3), (1, 4), (5, 9), (9, 17)):

@@ -13,7 +13,7 @@ from typing import Any
 
 import loopy as lp
 
-from nomp.scripting import Context, Misfit
+from nomp.scripting import Context, Misfit, with_all_registers
 from nomp_transforms import kernel
 
 WORDS = {
@@ -73,7 +73,7 @@ def queries(knl: Any, context: Context, query: str, feature: str) -> Any:
     knl = kernel.unrolled(knl, context, numbers, most=128)
     for name in copies:
         knl = lp.split_iname(knl, name, items, inner_tag="l.0")
-    return lp.tag_inames(knl, {group: "g.0", item: "l.0"})
+    return with_all_registers(lp.tag_inames(knl, {group: "g.0", item: "l.0"}))
 
 
 def _copying(knl: Any, item: str, number: str) -> list[str]:

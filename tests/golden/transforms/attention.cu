@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(64) attend(long const groups, long const most, float const scale, float const *__restrict__ k, int const *__restrict__ chosen, float const *__restrict__ v, float const *__restrict__ x, float *__restrict__ y)
+extern "C" __global__ void __launch_bounds__(64, 1) attend(long const groups, long const most, float const scale, float const *__restrict__ k, int const *__restrict__ chosen, float const *__restrict__ v, float const *__restrict__ x, float *__restrict__ y)
 {
   float higher;
   __shared__ float keys[32 * 32];
