@@ -56,7 +56,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def copied_scalars() -> set[str]:
-    """The program's variables that are copied for a kernel: none where the host and kernels share memory (CUDA)."""
+    """The program's variables that are copied for a kernel: none where the host and kernels share memory (GPUs)."""
     with closing(open_device(config.load(), backend.registered())) as device:
         native = device.native()
         return set() if native and native.stage(8)[0] else {"sum"}
