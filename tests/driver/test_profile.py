@@ -118,6 +118,19 @@ def test_processes_are_merged(program: Path, tmp_path: Path) -> None:
     assert [name.split(":")[0] for name in names] == ["rank 0", "rank 1"]
 
 
+def test_ranks_that_may_write_the_same_files_are_warned(program: Path, tmp_path: Path) -> None:
+    ranks = os.environ | {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "1"}
+    warning = (
+        f"nomp: warning: each of 4 processes writes {tmp_path}/x: if it is one file, it will be the last one's [N622]\n"
+        f"help: 'nomp profile ... mpirun -n 4 {program}' makes one report of all processes\n"
+    )
+    file, alone = ("--json", tmp_path / "x"), ranks | {"OMPI_COMM_WORLD_SIZE": "1"}
+    for environment, options, expected in ((ranks, file, warning), (ranks, (), ""), (alone, file, "")):
+        done = run(*NOMP, "profile", *options, program, env=environment)
+        assert done.returncode == 5 and re.search(r"^add .* 3 ", done.stderr, re.MULTILINE)
+        assert done.stderr.startswith(expected + "\nprofile on ")
+
+
 def test_files_that_break_off_in_their_first_line_cost_nothing_else(program: Path) -> None:
     command = '"$0" 4; for n in 1 2; do printf "{" > "$NOMP_PROFILE_DIR/00000-$n.jsonl"; done'
     done = run(*NOMP, "profile", "--", "sh", "-c", command, program)
