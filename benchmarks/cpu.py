@@ -20,10 +20,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache
 from pathlib import Path
 from statistics import geometric_mean
+
+from nomp import backend, config
+from nomp.runtime.devices import open_device
 
 HERE = Path(__file__).parent
 SOURCES = {path.stem: path for path in sorted((HERE / "cpu").glob("*.c"))}
@@ -187,17 +192,32 @@ def _row(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
     return "| " + " | ".join(texts) + " |"
 
 
+@cache
 def _machine() -> dict[str, str]:
     """What the figures depend on."""
-    info = Path("/proc/cpuinfo")
-    model = re.search(r"model name\s*:\s*(.*)", info.read_text()) if info.exists() else None
     gcc = subprocess.run(("gcc", "-dumpfullversion"), capture_output=True, text=True, check=True).stdout.strip()
     return {
-        "processor": model[1] if model else platform.processor(),
+        "processor": _processor(),
         "threads": f"{len(os.sched_getaffinity(0))} threads",
         "compiler": f"gcc {gcc} {' '.join(OPTIONS)}",
+        "device": _device(),
         "date": date.today().isoformat(),
     }
+
+
+def _processor() -> str:
+    """Its name, and on x86 its family and model: virtual machines have names that several processors share."""
+    info = Path("/proc/cpuinfo")
+    found = dict(re.findall(r"^(model name|cpu family|model)\s*:\s*(.*)", info.read_text(), re.MULTILINE)
+                 if info.exists() else ())  # fmt: skip
+    name = found.get("model name") or platform.processor() or platform.machine()
+    return f"{name} (family {found['cpu family']}, model {found['model']})" if "cpu family" in found else name
+
+
+def _device() -> str:
+    """What nomp's programs run on."""
+    with closing(open_device(config.load(), backend.registered())) as device:
+        return f"{device.info.backend} on {device.info.name}"
 
 
 if __name__ == "__main__":

@@ -1,14 +1,21 @@
-"""Write settings.md and codes.md, which are made from the code, and the pictures.  Run `python docs/generate.py`.
+"""Write settings.md, codes.md and api.md, made from the code, and the pictures.  Run `python docs/generate.py`.
 
 `tests/docs/test_generated.py` fails where a page is not what this would write.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
+import nomp
 from nomp import config
+from nomp.capi import INCLUDE
 from nomp.driver import explain
 
 DOCS = Path(__file__).parent
@@ -57,11 +64,43 @@ def codes_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def api_page() -> str:
+    """What `import nomp` has, by its docstrings, and ``nomp.h``."""
+    lines = ["# The API", "", "What Python and C programs can call, from the sources. [Python](python.md) and [the C "
+             "API](c-api.md) show how it is used.", "", "## Python"]  # fmt: skip
+    for name in nomp.__all__:
+        found = getattr(nomp, name)
+        lines += ["", f"### nomp.{name}", ""]
+        if inspect.isclass(found):
+            lines += [_text(found), "", *_members(found)]
+        else:
+            lines += [f"`{name}{_arguments(found)}`", "", _text(found)]
+    return "\n".join([*lines, "", "## C: nomp.h", "", "```c", (INCLUDE / "nomp.h").read_text().rstrip(), "```", ""])
+
+
+def _members(found: type) -> Iterator[str]:
+    for name, member in vars(found).items():
+        if not name.startswith("_") and isinstance(member, property | FunctionType):
+            called = _arguments(member) if isinstance(member, FunctionType) else ""
+            yield f"- `{name}{called}`: {' '.join(_text(member).split())}"
+
+
+def _arguments(function: Callable[..., Any]) -> str:
+    signature = inspect.signature(function)
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values() if p.name != "self"]
+    text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
+    return re.sub("<class '([^']*)'>", r"\1", text)  # a default
+
+
+def _text(found: object) -> str:
+    return inspect.getdoc(found) or ""
+
+
 sys.path.append(str(DOCS))
 from pictures import PICTURES  # noqa: E402
 from ratios import history  # noqa: E402
 
-PAGES = {"settings.md": settings_page, "codes.md": codes_page,
+PAGES = {"settings.md": settings_page, "codes.md": codes_page, "api.md": api_page,
          "pictures/history.svg": history, **{f"pictures/{name}": draw for name, draw in PICTURES.items()}}  # fmt: skip
 
 if __name__ == "__main__":

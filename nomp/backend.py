@@ -73,14 +73,16 @@ class DeviceInfo:
 class Native(Protocol):
     """The C functions of a device's driver, and their handles, with which a launch is repeated without Python.
 
-    *context* is 0 for OpenCL, whose *queue* and *functions* (addresses, by what they do) are clEnqueueNDRangeKernel
+    OpenCL has no *context*; its *queue* and *functions* (addresses, by what they do) are clEnqueueNDRangeKernel
     (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read), and clFinish (wait).
     CUDA has a context and a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent,
-    cuCtxPopCurrent, cuStreamSynchronize (enter, leave, wait); HIP's functions of these forms will do.
+    cuCtxPopCurrent, cuStreamSynchronize (enter, leave, wait).  HIP's functions have these forms, but for the context,
+    which is the number of the device, for hipSetDevice (enter) and hipGetDevice (current).
 
     While operations are timed, *functions* also has clWaitForEvents, clGetEventProfilingInfo and clReleaseEvent (await,
     moment, release), and *zero* is the clock's, in nanoseconds.  For CUDA it is an event, and the functions are
-    cuEventSynchronize, cuEventElapsedTime and cuEventDestroy, and cuEventCreate and cuEventRecord (make, mark).
+    cuEventSynchronize, cuEventElapsedTime and cuEventDestroy, and cuEventCreate and cuEventRecord (make, mark); for HIP
+    hipEventCreateWithFlags and so on.
     """
 
     @property
@@ -89,7 +91,7 @@ class Native(Protocol):
 
     @property
     def context(self) -> int:
-        """The handle of the context."""
+        """What is entered: CUDA's context, HIP's number of the device; 0 for OpenCL."""
 
     @property
     def functions(self) -> Mapping[str, int]:
@@ -115,7 +117,8 @@ class Native(Protocol):
 class Bound:
     """The *handle* of a kernel that has its arguments; *keep* must live as long as it is used.
 
-    For CUDA, *arguments* is the address of pointers to these, and *slots* are what the pointers are.
+    For CUDA, *arguments* is the address of pointers to these, for HIP that of hipModuleLaunchKernel's extra ones;
+    *slots* are the addresses of the arguments.
     """
 
     handle: int

@@ -29,8 +29,8 @@ from nomp.backend import (
     require_device,
 )
 from nomp_backends import cuda_devices, cuda_sharing
-from nomp_backends.cuda_events import CudaTiming, Events
 from nomp_backends.cuda_kernels import CudaKernel, Module
+from nomp_backends.stream_events import Clock, Events, StreamTiming
 
 if TYPE_CHECKING:
     from nomp_backends.cuda_staging import Staging
@@ -70,6 +70,10 @@ class CudaNative:
         "launch": "cuLaunchKernel", "write": "cuMemcpyHtoDAsync_v2", "read": "cuMemcpyDtoHAsync_v2",
         "enter": "cuCtxPushCurrent_v2", "leave": "cuCtxPopCurrent_v2", "wait": "cuStreamSynchronize",
     }  # fmt: skip
+    events: Mapping[str, str] = {
+        "make": "cuEventCreate", "mark": "cuEventRecord", "await": "cuEventSynchronize", "moment": "cuEventElapsedTime",
+        "release": "cuEventDestroy_v2",
+    }  # fmt: skip
 
     def __init__(self, device: CudaDevice) -> None:
         self._device = device
@@ -79,12 +83,12 @@ class CudaNative:
     @property
     def zero(self) -> int:
         """See `nomp.backend.Native`."""
-        return self._device.zero_time or 0
+        return self._device.clock.zero
 
     @property
     def functions(self) -> dict[str, int]:
         """See `nomp.backend.Native`."""
-        names = {**self._names, **(Events.functions if self.zero else {})}
+        names = {**self._names, **(self.events if self.zero else {})}
         return {does: address_of(self._library, name) for does, name in names.items()}
 
     def handle(self, buffer: int) -> int:
@@ -120,8 +124,7 @@ class CudaDevice:
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
         self.queue: int = self.stream.handle
-        self._events: Events | None = None
-        self.zero_time: int | None = None  # an event, while operations are timed
+        self.clock = Clock(self, Events(ctypes.CDLL("libcuda.so.1"), CudaNative.events, self.queue))
 
     @contextmanager
     def current(self, doing: str) -> Iterator[None]:
@@ -215,27 +218,17 @@ class CudaDevice:
 
     def start_timing(self) -> None:
         """See `nomp.backend.Device.start_timing`."""
-        with self.current("timing operations"):
-            self.stream.synchronize()
-            self._events = self._events or Events(ctypes.CDLL("libcuda.so.1"), self.queue)
-            self.zero_time = self._events.record()
+        self.sync()
+        self.clock.start()
 
     def stop_timing(self) -> None:
         """See `nomp.backend.Device.stop_timing`."""
         self.sync()
-        self.zero_time = None
-        if self._events:
-            with self.current("timing operations"):
-                self._events.release_all()
+        self.clock.stop()
 
-    def timed(self, work: Callable[[], None]) -> CudaTiming:
+    def timed(self, work: Callable[[], None]) -> StreamTiming:
         """See `nomp.backend.Device.timed`."""
-        assert self._events and self.zero_time
-        with self.current("timing operations"):
-            first = self._events.record()
-            work()
-            last = self._events.record()
-        return CudaTiming(self, self._events, self.zero_time, first, last)
+        return self.clock.timed(work)
 
     def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
@@ -260,9 +253,7 @@ class CudaDevice:
             if self._staging is not None:
                 self._staging.close()
                 self._staging = None
-            self.zero_time = None
-            if self._events:
-                self._events.release_all()
+            self.clock.stop()
             self._native = None
             del self.stream
             self._context.pop()

@@ -19,6 +19,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from nomp.backend import TYPE_CODES, BackendError, Compiler, DeviceInfo, Foreign, Handles, Stored, require_device
+from nomp_backends.hip_native import HipNative
+from nomp_backends.stream_events import Clock, Events, StreamTiming
 
 if TYPE_CHECKING:
     from nomp_backends import code_object
@@ -87,6 +89,14 @@ class HipKernel:
     ) -> None:
         self._device, self._function, self._known = device, function, known
         self._packer = packer(known, signature)
+        self.handle: int = function.value
+        self.offsets = tuple(parameter.offset for parameter in known.parameters)
+
+    def packed(self, arguments: Sequence[Any]) -> ctypes.Array[ctypes.c_char]:
+        """*arguments* as the kernel takes them, each at its offset."""
+        made = ctypes.create_string_buffer(self._packer.size or 1)
+        self._packer.pack_into(made, 0, *(0 if argument is None else argument for argument in arguments))
+        return made
 
     def launch(
         self, grid: Sequence[int], block: Sequence[int], arguments: Sequence[Any], group_bytes: int = 0
@@ -98,30 +108,8 @@ class HipKernel:
             raise BackendError(f"{doing}: the kernel is compiled for groups of {self._known.max_items}")
         if any(count * size >> 32 for count, size in zip(groups, items, strict=True)):
             raise BackendError(f"{doing}: HIP counts items in 32 bits")
-        packed = ctypes.create_string_buffer(self._packer.size or 1)
-        self._packer.pack_into(packed, 0, *(0 if argument is None else argument for argument in arguments))
         with self._device.current(doing):
-            _hip().hipModuleLaunchKernel(self._function, *groups, *items, group_bytes, None, packed)
-
-
-class HipTiming:
-    """See `nomp.backend.Timing`: between two events of *device*."""
-
-    def __init__(self, device: HipDevice, zero: Any, first: Any, last: Any) -> None:
-        self._device, self._zero, self._first, self._last = device, zero, first, last
-        self._known: tuple[float, float] | None = None
-
-    def interval(self) -> tuple[float, float]:
-        """See `nomp.backend.Timing.interval`."""
-        if self._known is None:
-            hip = _hip()
-            with self._device.current("timing operations"):
-                hip.hipEventSynchronize(self._last)
-                begin = hip.hipEventElapsedTime(self._zero, self._first)
-                lasted = hip.hipEventElapsedTime(self._first, self._last)
-            self._known = begin / 1e3, lasted / 1e3
-            self._device.drop(self._first, self._last)
-        return self._known
+            _hip().hipModuleLaunchKernel(self._function, *groups, *items, group_bytes, None, self.packed(arguments))
 
 
 class HipDevice:
@@ -129,12 +117,12 @@ class HipDevice:
 
     def __init__(self, number: int, info: DeviceInfo) -> None:
         self.info = info
-        self._number = number
+        self.number = number
         self._buffers: set[int] = set()
         self._modules: list[tuple[Any, bytes]] = []
         self._is_open = True
-        self._zero: Any = None
-        self._events: dict[int, Any] = {}
+        self._native: HipNative | None = None
+        self.clock = Clock(self, Events(_library(), HipNative.events, HipNative.queue))
         self.sync()  # a device that cannot be used says so now
 
     @contextmanager
@@ -143,10 +131,10 @@ class HipDevice:
         hip = _hip()
         with _errors(doing):
             before = hip.hipGetDevice()
-            if before == self._number:
+            if before == self.number:
                 yield
                 return
-            hip.hipSetDevice(self._number)
+            hip.hipSetDevice(self.number)
             try:
                 yield
             finally:
@@ -218,7 +206,7 @@ class HipDevice:
 
     def handles(self) -> Handles:
         """See `nomp.backend.Device.handles`."""
-        return Handles(self._number, 0, 0)
+        return Handles(self.number, 0, 0)
 
     def foreign(self, memory: int) -> Foreign:
         """See `nomp.backend.Device.foreign`.  pyhip has no function for this."""
@@ -241,38 +229,21 @@ class HipDevice:
     def start_timing(self) -> None:
         """See `nomp.backend.Device.start_timing`."""
         self.sync()
-        self._zero = self._mark()
+        self.clock.start()
 
     def stop_timing(self) -> None:
         """See `nomp.backend.Device.stop_timing`."""
         self.sync()
-        self._zero = None
-        self.drop(*self._events.values())
+        self.clock.stop()
 
-    def timed(self, work: Callable[[], None]) -> HipTiming:
+    def timed(self, work: Callable[[], None]) -> StreamTiming:
         """See `nomp.backend.Device.timed`."""
-        first = self._mark()
-        work()
-        return HipTiming(self, self._zero, first, self._mark())
+        return self.clock.timed(work)
 
-    def _mark(self) -> Any:
-        """A new event in the queue; `drop` gives it back."""
-        with self.current("timing operations"):
-            event = _hip().hipEventCreate()
-            self._events[event.value] = event
-            _hip().hipEventRecord(event, None)
-        return event
-
-    def drop(self, *events: Any) -> None:
-        """Give *events* of this device back, unless they have been already."""
-        with self.current("timing operations"):
-            for event in events:
-                if self._events.pop(event.value, None):
-                    _hip().hipEventDestroy(event)
-
-    def native(self) -> None:
+    def native(self) -> HipNative:
         """See `nomp.backend.Device.native`."""
-        return None
+        self._native = self._native or HipNative(self, _library())
+        return self._native
 
     def close(self) -> None:
         """See `nomp.backend.Device.close`."""
@@ -281,7 +252,7 @@ class HipDevice:
         self._is_open = False
         with self.current("closing the device"):
             _hip().hipStreamSynchronize(None)
-            self.drop(*self._events.values())
+            self.clock.stop()
             while self._buffers:
                 _hip().hipFree(self._buffers.pop())
             while self._modules:

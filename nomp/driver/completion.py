@@ -48,8 +48,10 @@ def _words(verb: str) -> list[str]:
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
         import_module(f"nomp.driver.{verb}").main(["--help"])
-    options = dict.fromkeys(re.findall(r"(?<![\w-])--[a-z][\w-]*", said.getvalue()))
-    return [*options, *(explain.all_codes() if verb == "explain" else ())]
+    text = said.getvalue()
+    verbs = re.findall(r"^    ([a-z]+)", text.partition("\nverbs:")[2], re.MULTILINE)
+    options = dict.fromkeys(re.findall(r"(?<![\w-])--[a-z][\w-]*", text))
+    return [*verbs, *options, *(explain.all_codes() if verb == "explain" else ())]
 
 
 def _bash(words: dict[str, list[str]]) -> str:

@@ -30,6 +30,7 @@ _TASKS = {
             "problemMatcher": {
                 "owner": "nomp",
                 "source": "nomp",
+                "severity": "info",  # of remarks, which it does not know
                 "fileLocation": ["autoDetect", "${workspaceFolder}"],
                 "pattern": {
                     "regexp": r"^(.+?):(\d+):(\d+): (error|warning|remark|note): (.+?)(?: \[(N\d{3})\])?$",
@@ -47,6 +48,9 @@ def main(arguments: Sequence[str]) -> int:
     if not any(vars(options).values()):
         print(markdown_table(), end="")
         return 0
+    if options.problem_matcher:
+        print(json.dumps(_TASKS, indent=2))
+        return 0
     library.require()
     flags = [f"-I{capi.INCLUDE}"], library.link_words(), [str(_cmake_folder())]
     asked = options.cflags, options.libs, options.cmakedir
@@ -55,8 +59,6 @@ def main(arguments: Sequence[str]) -> int:
         print(shlex.join(words))
     if options.env:
         print(_environment(), end="")
-    if options.problem_matcher:
-        print(json.dumps(_TASKS, indent=2))
     return 0
 
 

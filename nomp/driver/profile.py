@@ -7,6 +7,7 @@ program writes what it measures as it goes (`report.events`), so what there is o
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nomp import config
-from nomp.diagnostics import error
+from nomp.diagnostics import Diagnostic, error
 from nomp.driver import reports, running
 from nomp.report import peaks
 from nomp.report.events import Run, read_folder
@@ -23,6 +24,9 @@ from nomp.report.tables import table
 
 _DESCRIPTION = """Run a program and print what its kernels, copies and the compiler took, on stderr. The exit status is
 the program's. Several processes (mpirun -n 4 ./program) make one table."""
+
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+"""Where the programs that start MPI's ranks say how many there are."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,6 +63,9 @@ def profiled(
 
     *limits* are the device's, where they are not to be looked for among those that are kept.
     """
+    asked = {options.json: reports.as_json, options.trace: reports.as_trace, options.html: reports.as_page}
+    files = {name: make for name, make in {**asked, **(more or {})}.items() if name}
+    _warn_of_ranks([*files, *filter(None, [options.dir])], options.command)
     folder = _folder(options.dir)
     is_needed = True
     try:
@@ -67,13 +74,21 @@ def profiled(
         runs = _measured(options.command[0], folder, status)
         measured = reports.Measured(runs, limits or _known(runs))
         print(f"\n{table(measured.profile, measured.peaks)}", end="", file=sys.stderr)
-        files = {options.json: reports.as_json, options.trace: reports.as_trace, options.html: reports.as_page}
-        failed = reports.write({**files, **(more or {})}, measured, f"what was measured is kept in {folder}")
+        failed = reports.write(files, measured, f"what was measured is kept in {folder}")
         is_needed = bool(failed or options.dir)
     finally:
         if not (is_needed and any(folder.iterdir())):
             shutil.rmtree(folder)
     return status or failed
+
+
+def _warn_of_ranks(names: Sequence[str], command: Sequence[str]) -> None:
+    """Warn N622 if each of MPI's processes is about to write files of these *names*."""
+    count = next((int(size) for name in _SIZES if (size := os.environ.get(name, "")).isdecimal()), 1)
+    if names and count > 1:
+        message = f"each of {count} processes writes {names[0]}: if it is one file, it will be the last one's"
+        step = f"'nomp profile ... mpirun -n {count} {command[0]}' makes one report of all processes"
+        print(Diagnostic("N622", message, severity="warning", help=step).render(), file=sys.stderr)
 
 
 def _folder(asked: str | None) -> Path:

@@ -9,9 +9,10 @@ Errors: `NompError` N6xx, as for the pragmas of the same names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -97,29 +98,36 @@ def update(to: Arrays = (), from_: Arrays = (), alloc: Arrays = (), free: Arrays
     ``with nomp.update(to=a): ...`` frees at the end what it has put there, and brings it back before if *from_* names
     it as well: that is then left for the end.  Errors: N604 for what is not there, N234.
     """
+    names = _names(sys._getframe(1), (*_each(to), *_each(from_), *_each(alloc), *_each(free)))
     placed = (*_each(alloc), *_each(to))
     waiting = [array for array in _each(from_) if any(array is other for other in placed)]
     for direction, chosen in (("alloc", alloc), ("to", to), ("from", from_), ("free", free)):
         for array in _each(chosen):
             if direction != "from" or not any(array is other for other in waiting):
-                move(direction, array)
-    return _Placed(placed, waiting)
+                move(direction, array, names[id(array)])
+    return _Placed(placed, waiting, names)
 
 
 class _Placed:
     """What ``with nomp.update(...)`` does at its end."""
 
-    def __init__(self, placed: Sequence[Any], waiting: Sequence[Any]) -> None:
-        self._placed, self._waiting = placed, waiting
+    def __init__(self, placed: Sequence[Any], waiting: Sequence[Any], names: Mapping[int, str]) -> None:
+        self._placed, self._waiting, self._names = placed, waiting, names
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *_: object) -> None:
         for array in self._waiting:
-            move("from", array)
+            move("from", array, self._names[id(array)])
         for array in self._placed:
-            move("free", array)
+            move("free", array, self._names[id(array)])
+
+
+def _names(caller: FrameType, chosen: Sequence[Any]) -> dict[int, str]:
+    """What the *caller* calls each array, by its `id`: a variable that it is, for messages and profiles; else ""."""
+    variables = [*caller.f_locals.items(), *caller.f_globals.items()]
+    return {id(array): next((name for name, value in variables if value is array), "") for array in chosen}
 
 
 def _each(chosen: Arrays) -> tuple[Any, ...]:
@@ -141,6 +149,7 @@ def move(direction: str, array: Any, name: str = "", span: Span | None = None) -
     low, high = arrays.stretch(array, arrays.address_of(array))
     if low == high:
         return
+    shown = name or f"{low:#x}"
     with session.lock:
         ensure_started()
         with session.marked(f"update {shown}", span):

@@ -1,8 +1,8 @@
 """Cells: single elements that a kernel writes without anyone having mapped them, such as the result of a reduction.
 
 In: the ``cell`` parameters of a region and their host addresses.  Out: a one-element device buffer for each, filled
-before the launches and copied back after them; where the host and kernels reach the same memory (CUDA) and the cell is
-read and written once, as by the last kernel of a reduction, it is there, and nothing is copied.  Used by
+before the launches and copied back after them; where the host and kernels reach the same memory (CUDA, HIP) and the
+cell is read and written once, as by the last kernel of a reduction, it is there, and nothing is copied.  Used by
 `runtime.kernel`.
 """
 

@@ -85,8 +85,8 @@ class Measured:
 def profile() -> Iterator[Measured]:
     """Measure what the program does with the device in the block: ``with nomp.profile() as measured: ...``.
 
-    It takes the place of a measurement that goes on already.  Raises `NompError`: N602 before init, N611 for a device
-    without a clock.
+    A measurement that goes on already (``NOMP_PROFILE=1``, a block around this one) has all of this, too.  Raises
+    `NompError`: N602 before init, N611 for a device without a clock.
     """
     from nomp.runtime import session
 
@@ -100,4 +100,4 @@ def profile() -> Iterator[Measured]:
         yield measured
     finally:
         if session.started():  # finalize has ended the measurement
-            session.measure(None)
+            session.measured(measured.sink)

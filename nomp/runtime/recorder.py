@@ -1,7 +1,7 @@
 """Measuring a run: launches and copies by the device's clock, the compiler's stages by the host's.
 
-In: what is to be carried out.  Out: events, in batches, for a `report.events.Sink`: those that are done, whenever the
-program waits for the device anyway, or many have gathered.  One for each measurement; `runtime.session` makes it.
+In: what is to be carried out.  Out: events, in batches, for each `report.events.Sink`: those that are done, whenever
+the program waits for the device anyway, or many have gathered.  `runtime.session` makes it for the first sink.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ PATIENCE = 0.25
 
 
 class Recorder:
-    """Tells *sink* of what *device* does, until `stop`.  `BackendError` where the device has no clock.
+    """Tells *sink*, and those that `join`, of what *device* does, until `stop`.  `BackendError` where it has no clock.
 
     *replays*: who repeats launches without Python, and times those that are `labelled`.
     """
 
     def __init__(self, device: Device, sink: Sink, replays: Replays | None = None) -> None:
         self._device = device
-        self._sink = sink
+        self._sinks = [sink]
         self._replays = replays
         self._pending: deque[tuple[int, Timing]] = deque()
         self._labels: dict[tuple[Any, ...], int] = {}
@@ -45,6 +45,25 @@ class Recorder:
         self._stages: list[Event] = []
         device.start_timing()
         self._zero = self._passed_on = time.perf_counter()
+
+    def join(self, sink: Sink) -> None:
+        """From now on tell *sink* too; of code that was made before it is not told."""
+        self.pass_on()
+        for region, number in {number: (region, number) for region, number in self._regions.values()}.values():
+            sink.region(number, region)
+        self._sinks.append(sink)
+
+    def leave(self, sink: Sink) -> bool:
+        """Tell *sink* the rest and nothing more; others go on.  True: there are none, and `stop` is what is left."""
+        others = [other for other in self._sinks if other is not sink]
+        if len(others) == len(self._sinks) or not others:
+            return not others
+        try:
+            self.pass_on()
+        finally:
+            self._sinks = others
+            sink.close()
+        return False
 
     def run(self, region: Region, sizes: Mapping[str, Number], work: Callable[[], None]) -> None:
         """Carry out *work*, the launches of *region* for *sizes*."""
@@ -89,10 +108,12 @@ class Recorder:
 
     def compiled(self, region: Region, text: str) -> None:
         """The device's code for *region* is *text*."""
-        self._sink.source(self._number(region), text)
+        number = self._number(region)
+        for sink in self._sinks:
+            sink.source(number, text)
 
     def pass_on(self, everything: bool = True) -> None:
-        """Wait for all operations, or the older half, and tell the sink of them and of stages."""
+        """Wait for all operations, or the older half, and tell of them and of stages."""
         done, self._stages = self._stages, []
         spans = defaultdict[int, list[Span]](list)
         for _ in range(len(self._pending) if everything else (len(self._pending) + 1) // 2):
@@ -102,19 +123,20 @@ class Recorder:
         for label, span in self._replays.times(everything) if self._replays else ():
             spans[label].append(span)
         done += (replace(self._known[label - 1], spans=found) for label, found in spans.items())
-        if done:
-            self._sink.events(done)
+        for sink in self._sinks if done else ():
+            sink.events(done)
         self._passed_on = time.perf_counter()
 
     def stop(self) -> None:
-        """Tell the sink the rest, and measure nothing more."""
+        """Tell the rest, and measure nothing more."""
         try:
             self.pass_on()
         finally:
             if self._replays:
                 self._replays.stop()  # other threads may launch by them, into the queue that ends now
             self._device.stop_timing()
-            self._sink.close()
+            for sink in self._sinks:
+                sink.close()
 
     def _add(self, label: int, work: Callable[[], None]) -> None:
         self._pending.append((label, self._device.timed(work)))
@@ -137,7 +159,7 @@ class Recorder:
         return self._labels[key]
 
     def _number(self, region: Region) -> int:
-        """That of *region* and of all that are equal to it; the sink is told of a new one."""
+        """That of *region* and of all that are equal to it; of a new one is told."""
         found = self._regions.get(id(region))  # each launch asks
         return found[1] if found else self._number_of_new(region)
 
@@ -145,7 +167,8 @@ class Recorder:
         key = region_json.dumps(region)
         if key not in self._numbers:
             self._numbers[key] = len(self._numbers)
-            self._sink.region(self._numbers[key], region)
+            for sink in self._sinks:
+                sink.region(self._numbers[key], region)
         self._regions[id(region)] = region, self._numbers[key]
         return self._numbers[key]
 

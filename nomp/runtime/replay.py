@@ -8,8 +8,8 @@ tables, values that are computed from several scalars.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence, Set
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -96,6 +96,17 @@ class Replays(Protocol):
 
     def times(self, everything: bool) -> list[tuple[int, Span]]:
         """The labels and times of actions, all or the older half, which are waited for.  `BackendError`."""
+
+
+@contextmanager
+def restarted(replays: Replays | None, device: Device, markers: Markers) -> Iterator[None]:
+    """The queue of *device*, and its driver's functions, become others meanwhile; then *replays* use these."""
+    native = device.native()
+    try:
+        yield
+    finally:
+        if replays and native:
+            replays.start(native, markers)
 
 
 def replay(

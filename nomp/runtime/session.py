@@ -31,7 +31,7 @@ from nomp.runtime.launched import Launched
 from nomp.runtime.lent import HostArray, Lent
 from nomp.runtime.markers import Markers
 from nomp.runtime.memory import FROM, AddressMap
-from nomp.runtime.replay import Replays
+from nomp.runtime.replay import Replays, restarted
 from nomp.runtime.shown import judge, show, warned
 from nomp.runtime.trials import Trials
 
@@ -112,31 +112,37 @@ class Session:
         """The kernel cache; N602 before init."""
         return self.opened().cache
 
-    def measure(self, sink: Sink | None) -> None:
-        """From now on tell *sink* of all launches, copies and stages of the compiler; of nothing any more if None.
+    def measure(self, sink: Sink) -> None:
+        """From now on tell *sink*, too, of all launches, copies and stages of the compiler, until `measured`.
 
-        The last one is told the rest and closed.  Errors: N602 before init, N611 for a device without a clock.
+        Errors: N602 before init, N611 for a device without a clock.
         """
-        with self.lock:
+        with self.lock, driver_errors("measuring"):
             context = self.opened()
-            before, native = context.recorder, context.device.native()
-            replays = self.replays if self._keeps else None
-            self._context = replace(context, recorder=None)
-            context.memory.watch(None)
-            context.memory.renew()
-            with driver_errors("measuring"), ExitStack() as steps:
-                if replays and native:  # whose queue and functions will be others
-                    steps.callback(replays.start, native, self._markers)
-                if before:
-                    before.stop()
-                elif replays:
-                    replays.stop()
-                if sink:
-                    from nomp.runtime.recorder import Recorder
+            if context.recorder:
+                context.recorder.join(sink)
+                return
+            from nomp.runtime.recorder import Recorder
 
-                    recorder = Recorder(context.device, sink, replays)
-                    self._context = replace(context, recorder=recorder)
-                    context.memory.watch(recorder.of_array)
+            replays = self.replays if self._keeps else None
+            context.memory.renew()
+            with restarted(replays, context.device, self._markers):
+                if replays:
+                    replays.stop()
+                recorder = Recorder(context.device, sink, replays)
+                self._context = replace(context, recorder=recorder)
+                context.memory.watch(recorder.of_array)
+
+    def measured(self, sink: Sink) -> None:
+        """Tell *sink* the rest, unless it has been told, and close it.  Errors: N602 before init, N611."""
+        with self.lock, driver_errors("measuring"):
+            context = self.opened()
+            if context.recorder and context.recorder.leave(sink):
+                self._context = replace(context, recorder=None)
+                context.memory.watch(None)
+                context.memory.renew()
+                with restarted(self.replays if self._keeps else None, context.device, self._markers):
+                    context.recorder.stop()
 
     def marked(self, what: str, span: Span | None) -> AbstractContextManager[None]:
         """Around *what* the program does at *span*: a range, if they are asked for."""
@@ -378,6 +384,7 @@ fetch = _session.fetch
 sync = _session.sync
 finalize = _session.finalize
 measure = _session.measure
+measured = _session.measured
 tune = _session.tune
 
 

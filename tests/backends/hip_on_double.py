@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import weakref
+
 import numpy as np
 import pytest
 from nomp_backends import hiprtc
 from nomp_backends.hip import HipBackend, HipDevice
 
 from nomp.backend import BackendError
+from nomp.report import peaks
 
 KERNEL = 'extern "C" __global__ void __launch_bounds__(64) f(double *a, int n) { a[0] = n; }'
 
@@ -64,6 +68,42 @@ def test_items_of_a_group_meet_at_barriers(device: HipDevice) -> None:
     got = np.zeros_like(host)
     device.copy_from(buffer, 0, got.ctypes.data, got.nbytes)
     assert np.array_equal(got, host.reshape(3, 96)[:, ::-1].ravel() + 10)
+
+
+def test_what_it_can_do_is_measured(device: HipDevice) -> None:
+    found = peaks.measure(device, scale=1e-4)
+    assert min(found.copy, found.triad, found.single, found.double) > 0
+
+
+def test_page_locked_memory_is_the_kernels_and_given_back(device: HipDevice) -> None:
+    address, keep = device.native().stage(8)
+    kernel = device.compile(KERNEL, {"f": [None, "int32"]})["f"]
+    kernel.launch((1,), (1,), [address, np.int32(7)])
+    device.sync()
+    assert np.frombuffer(keep)[0] == 7
+    given_back = weakref.ref(keep)
+    del keep
+    assert given_back() is None
+
+
+def test_arguments_are_packed_for_c_as_the_kernel_takes_them(device: HipDevice) -> None:
+    types = ["int8", None, "int16", "float64", "int8", "float32"]
+    text = """extern "C" __global__ void g(signed char a, double *to, short b, double c, signed char d, float e)
+    { to[0] = a + 10 * b + 100 * c + 1000 * d + 10000 * e; }"""
+    kernel = device.compile(text, {"g": types})["g"]
+    buffer = device.alloc(8)
+    arguments = [np.int8(1), buffer, np.int16(2), np.float64(3), np.int8(4), np.float32(5)]
+    bound = device.native().bound(kernel, arguments)
+    kernel.launch((1,), (1,), arguments)
+    assert number_at(device, buffer) == 54321
+    extra = (ctypes.c_void_p * 5).from_address(bound.arguments)
+    assert (extra[0], extra[2], extra[4]) == (1, 2, 3)
+    assert bound.slots[3] - extra[1] == 24 and ctypes.c_double.from_address(bound.slots[3]).value == 3
+    launch = ctypes.CDLL("libamdhip64.so").hipModuleLaunchKernel
+    ctypes.c_float.from_address(bound.slots[5]).value = 7
+    with device.current("launching"):
+        assert launch(ctypes.c_void_p(bound.handle), *(1,) * 6, 0, None, None, ctypes.c_void_p(bound.arguments)) == 0
+    assert number_at(device, buffer) == 74321
 
 
 def test_what_is_asked_too_much_of(device: HipDevice) -> None:

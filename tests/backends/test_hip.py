@@ -52,6 +52,22 @@ def test_memory_of_others_on_the_test_double(double: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
+def test_profiles_and_rooflines_on_the_test_double(double: Path) -> None:
+    """On it, which `auto` chooses."""
+    chosen = "table_on_stderr or crash_keeps or all_files"
+    all_pass(double, "-k", chosen, "tests/driver/test_profile.py", "tests/driver/test_roofline.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["alone", "axpy", "threads"])
+def test_programs_launch_by_the_test_double_s_own_functions(double: Path, name: str, tmp_path: Path) -> None:
+    """In ``alone.c`` nothing but that can launch: another thread has Python's lock."""
+    source, program = HERE.parent / "capi" / "programs" / f"{name}.c", tmp_path / name
+    succeed(*NOMP_CC, source, "-o", program, "-pthread", "-ldl")
+    assert succeed(program, env=environment(double) | {"NOMP_BACKEND": "hip"}).stdout == "done\n"
+
+
+@pytest.mark.slow
 def test_programs_learn_where_the_device_has_an_array(
     double: Path, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 from pathlib import Path
 
+import cpu
 import history
 import pytest
 
@@ -74,14 +77,62 @@ def test_the_lines_that_are_kept_here_have_one_form() -> None:
     assert history.merged(lines, []) == lines
 
 
-def test_the_picture(tmp_path: Path) -> None:
-    drawn = runpy.run_path(str(ROOT / "docs" / "ratios.py"))
-    lines = [{"commit": c, "kernel": k, "size": "small", "ratios": {"omp": r, "serial": 2 * r}, "machine": m}
-             for c, k, r, m in (("old", "gemm", 9, "another"), ("a", "gemm", 2, "this"), ("a", "dot", 0.5, "this"),
-                                ("b", "gemm", 8, "this"), ("b", "dot", 0.5, "this"))]  # fmt: skip
-    (tmp_path / "h").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    text = drawn["history"](tmp_path / "h")
+def drawn(folder: Path, *measured: tuple[str, str, str, float]) -> str:
+    """The picture of commits' ratios of kernels to OpenMP, on machines."""
+    lines = [{"commit": commit, "date": "2030-01-01", "kernel": kernel, "size": "small", "machine": machine,
+              "ratios": {"omp": ratio, "serial": 2 * ratio}}
+             for machine, commit, kernel, ratio in measured]  # fmt: skip
+    (folder / "h").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    text: str = runpy.run_path(str(ROOT / "docs" / "ratios.py"))["history"](folder / "h")
     ElementTree.fromstring(text)
+    return text
+
+
+def curves(text: str, name: str) -> list[int]:
+    """How many points each line called *name* has."""
+    return [len(points.split()) for points in re.findall(f'<title>{name}</title><polyline points="([^"]*)"', text)]
+
+
+def test_the_picture(tmp_path: Path) -> None:
+    text = drawn(tmp_path, ("this", "a", "gemm", 2), ("this", "a", "dot", 0.5), ("this", "b", "gemm", 8),
+                 ("this", "b", "dot", 0.5))  # fmt: skip
     assert ">2.00 small<" in text and ">4.00 small<" in text
-    assert ">old<" not in text and ">a<" in text and ">b<" in text
-    assert text.count("<title>gemm small</title>") == 2
+    assert text.count(">a<") == text.count(">b<") == 2
+    assert curves(text, "gemm small") == curves(text, "small: geometric mean") == [2, 2]
+
+
+def test_machines_have_lines_of_their_own(tmp_path: Path) -> None:
+    """Also for the same kernel and commit, and with that machine first that has measured last."""
+    old, new = "an <old> one", "a new one"
+    measured = (old, "a"), (new, "a"), (old, "b"), (old, "c"), (new, "c"), (new, "d")
+    text = drawn(tmp_path, *((machine, commit, "gemm", 2) for machine, commit in measured))
+    assert curves(text, "gemm small") == curves(text, "small: geometric mean") == [3, 3, 3, 3]
+    assert re.findall(r">(an? \S+ one)<", text) == ["a new one"] * 2 + ["an &lt;old&gt; one"] * 2
+    assert [half.count(">b<") for half in text.split("an &lt;old&gt; one", 1)] == [0, 2]
+
+
+def test_commits_of_which_some_kernels_have_been_measured_have_no_means(tmp_path: Path) -> None:
+    text = drawn(tmp_path, ("this", "a", "gemm", 2), ("this", "a", "dot", 0.5), ("this", "b", "gemm", 8),
+                 ("this", "c", "gemm", 4), ("this", "c", "dot", 4), ("this", "c", "new", 4))  # fmt: skip
+    assert curves(text, "gemm small") == [3, 3]
+    assert curves(text, "small: geometric mean") == [2, 2] and ">4.00 small<" in text
+
+
+def test_names_of_many_commits_do_not_overlap(tmp_path: Path) -> None:
+    text = drawn(tmp_path, *(("this", f"c{number:06}", "gemm", 2) for number in range(100)))
+    assert curves(text, "gemm small") == [100, 100]
+    places = [float(x) for x in re.findall(r'<text x="([\d.]+)" y="296" text-anchor="middle">c', text)]
+    places.sort()
+    assert ">c000099<" in text and all(b - a >= 60 for a, b in pairwise(places))
+    assert 5 < len(places) < 20
+
+
+def test_lines_tell_processors_of_one_name_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = {"processor": "a name", "cpuinfo": "model\t\t: 2\nmodel name\t: AMD EPYC\ncpu family\t: 26\n"}
+    monkeypatch.setattr(cpu.Path, "exists", lambda path: True)
+    monkeypatch.setattr(cpu.Path, "read_text", lambda path: named["cpuinfo"])
+    assert cpu._processor() == "AMD EPYC (family 26, model 2)"
+    named["cpuinfo"] = "processor\t: 0\nBogoMIPS\t: 2000\n"
+    monkeypatch.setattr(cpu.platform, "processor", lambda: "")
+    monkeypatch.setattr(cpu.platform, "machine", lambda: "aarch64")
+    assert cpu._processor() == "aarch64"

@@ -44,6 +44,7 @@ struct Event {
 
 std::recursive_mutex lock;
 std::set<Event *> events;
+std::set<void *> locked_pages;
 std::map<Module *, std::vector<Function *>> modules;
 std::vector<std::function<void()>> queues[DEVICES];
 
@@ -108,6 +109,29 @@ int hipFree(void *buffer) {
   return SUCCESS;
 }
 
+/* Kernels have it, too, and at the same address. */
+int hipHostMalloc(void **made, size_t size, unsigned) {
+  LOCKED;
+  if (posix_memalign(made, 256, size)) return OUT_OF_MEMORY;
+  memset(*made, 0xbd, size);
+  locked_pages.insert(*made);
+  return SUCCESS;
+}
+
+int hipHostGetDevicePointer(void **there, void *here, unsigned) {
+  LOCKED;
+  *there = here;
+  return locked_pages.count(here) ? SUCCESS : INVALID_VALUE;
+}
+
+int hipHostFree(void *memory) {
+  LOCKED;
+  if (!locked_pages.erase(memory)) return INVALID_VALUE;
+  for (int device = 0; device < DEVICES; device++) wait(device);
+  free(memory);
+  return SUCCESS;
+}
+
 int hipMemGetAddressRange(void **start, size_t *size, void *at) {
   LOCKED;
   if (!is_ours(at, 1)) return INVALID_VALUE;
@@ -130,6 +154,14 @@ int hipMemcpyAsync(void *to, const void *from, size_t size, int direction, void 
   if (stream || (to_device && !is_ours(to, size)) || (from_device && !is_ours(from, size))) return INVALID_VALUE;
   queues[current].push_back([=] { memcpy(to, from, size); });
   return SUCCESS;
+}
+
+int hipMemcpyHtoDAsync(void *to, const void *from, size_t size, void *stream) {
+  return hipMemcpyAsync(to, from, size, 1, stream);
+}
+
+int hipMemcpyDtoHAsync(void *to, const void *from, size_t size, void *stream) {
+  return hipMemcpyAsync(to, from, size, 2, stream);
 }
 
 int hipMemcpy(void *to, const void *from, size_t size, int direction) {
@@ -208,7 +240,7 @@ int hipModuleLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned
   return SUCCESS;
 }
 
-int hipEventCreate(Event **made) {
+int hipEventCreateWithFlags(Event **made, unsigned) {
   LOCKED;
   *made = new Event{current, false, {}};
   events.insert(*made);

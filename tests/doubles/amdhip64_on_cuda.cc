@@ -93,6 +93,21 @@ int hipFree(void *buffer) {
   return cuMemFree(at(buffer));
 }
 
+int hipHostMalloc(void **made, size_t size, unsigned) {
+  ENTER;
+  return cuMemHostAlloc(made, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+}
+
+int hipHostGetDevicePointer(void **there, void *here, unsigned) {
+  ENTER;
+  return cuMemHostGetDevicePointer((CUdeviceptr *)there, here, 0);
+}
+
+int hipHostFree(void *memory) {
+  ENTER;
+  return cuMemFreeHost(memory);
+}
+
 int hipMemGetAddressRange(void **start, size_t *size, void *memory) {
   std::lock_guard<std::mutex> locked(lock);
   auto next = buffers.upper_bound((char *)memory);
@@ -118,6 +133,14 @@ int hipMemcpyAsync(void *to, const void *from, size_t size, int direction, void 
   case 3: return cuMemcpyDtoDAsync(at(to), at(from), size, queue);
   default: return INVALID_VALUE;
   }
+}
+
+int hipMemcpyHtoDAsync(void *to, const void *from, size_t size, void *stream) {
+  return hipMemcpyAsync(to, from, size, 1, stream);
+}
+
+int hipMemcpyDtoHAsync(void *to, const void *from, size_t size, void *stream) {
+  return hipMemcpyAsync(to, from, size, 2, stream);
 }
 
 int hipMemcpy(void *to, const void *from, size_t size, int direction) {
@@ -168,7 +191,7 @@ int hipModuleLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned
   return cuLaunchKernel(function->function, gx, gy, gz, x, y, z, shared, (CUstream)stream, nullptr, arguments);
 }
 
-int hipEventCreate(CUevent *made) {
+int hipEventCreateWithFlags(CUevent *made, unsigned) {
   ENTER;
   return cuEventCreate(made, CU_EVENT_DEFAULT);
 }

@@ -73,7 +73,7 @@ int hipRuntimeGetVersion(int *version) { return hipDriverGetVersion(version); }
 #define NOT_NEEDED(name) int name(void) { return NOT_SUPPORTED; }
 NOT_NEEDED(hipStreamCreate)
 NOT_NEEDED(hipStreamDestroy)
-NOT_NEEDED(hipEventCreateWithFlags)
+NOT_NEEDED(hipEventCreate)
 NOT_NEEDED(hipEventQuery)
 NOT_NEEDED(hipMallocPitch)
 NOT_NEEDED(hipPointerGetAttributes)

@@ -10,6 +10,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <sys/wait.h>
 
@@ -35,6 +36,15 @@ std::string read(const std::filesystem::path &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/* What *command* prints, and whether it did well. */
+std::pair<std::string, bool> printed(const std::string &command) {
+  std::string text;
+  FILE *output = popen((command + " 2>&1 </dev/null").c_str(), "r");
+  if (!output) return {"", false};
+  for (int c; (c = fgetc(output)) != EOF;) text += (char)c;
+  return {text, pclose(output) == 0};
+}
+
 /* What goes after the kernels: their entries, and the code object's metadata. */
 std::string described(const std::string &source) {
   static const std::regex kernel(
@@ -53,17 +63,17 @@ std::string described(const std::string &source) {
 int compile(Program &program, const std::string &options) {
   std::string folder = std::filesystem::temp_directory_path() / "hiprtc-double-XXXXXX";
   if (!mkdtemp(folder.data())) return INTERNAL_ERROR;
-  std::filesystem::path here(folder), text = here / "nomp.hip", object = here / "nomp.so";
+  std::filesystem::path here(folder), plain = here / "plain.hip", text = here / "nomp.hip", object = here / "nomp.so";
+  std::ofstream(plain) << program.source;
+  auto expanded = printed(COMPILER " -x c++ -E -P " + plain.string()).first; /* macros may make kernels */
   std::ofstream(text) << "#include \"" DEVICE_H "\"\n#line 1 \"nomp.hip\"\n"
                       << program.source << "\n#line 1 \"nomp.hip, described\"\n"
-                      << described(program.source);
+                      << described(expanded);
   std::string command = COMPILER " -x c++ -O1 -ffp-contract=off -fvisibility=hidden -fPIC -shared" + options + " -o " +
-                        object.c_str() + " " + text.c_str() + " 2>&1 </dev/null";
-  int status = INTERNAL_ERROR;
-  if (FILE *output = popen(command.c_str(), "r")) {
-    for (int c; (c = fgetc(output)) != EOF;) program.log += (char)c;
-    status = pclose(output) == 0 ? SUCCESS : COMPILATION;
-  }
+                        object.c_str() + " " + text.c_str();
+  auto [log, good] = printed(command);
+  program.log = log;
+  int status = good ? SUCCESS : COMPILATION;
   if (status == SUCCESS) program.code = read(object);
   std::filesystem::remove_all(here);
   return status;

@@ -22,6 +22,8 @@ complete_words nomp profile --tr
 complete_words nomp cc --e
 complete_words nomp explain N40
 complete_words nomp completion f
+complete_words nomp cache ""
+complete_words nomp cache s
 complete_words nomp nothing ""
 """
 
@@ -42,9 +44,10 @@ def test_bash() -> None:
         ["bash", "-c", BASH], env=os.environ | {"SCRIPT": script("bash")}, capture_output=True, text=True
     )
     assert done.stderr == ""
-    verbs, verb, option, emit, codes, shell, nothing = done.stdout.splitlines()
+    verbs, verb, option, emit, codes, shell, cache, show, nothing = done.stdout.splitlines()
     assert verbs.split() == [*cli.VERBS, "--help", "--version"]
     assert (verb, option, emit, shell, nothing) == ("profile", "--trace", "--emit", "fish", "")
+    assert (cache, show) == ("ls show clear path --help", "show")
     assert codes.split() == [code for code in explain.all_codes() if code.startswith("N40")]
 
 
@@ -71,6 +74,7 @@ def test_fish(tmp_path: Path) -> None:
 
     assert set(offered("nomp ")) >= set(cli.VERBS)
     assert offered("nomp profile --tr") == ["--trace"]
+    assert offered("nomp cache s") == ["show"]
     assert offered("nomp explain N40") == [code for code in explain.all_codes() if code.startswith("N40")]
 
 
@@ -86,6 +90,9 @@ def test_the_problem_matcher_reads_messages(tmp_path: Path) -> None:
     (first,) = [{name: match[pattern[name]] for name in names} for match in found]
     assert first.pop("message").startswith("unknown clause")
     assert first == {"file": "a.c", "line": "2", "column": "18", "severity": "error", "code": "N102"}
+    # What Visual Studio Code does not know as a severity (it knows errors, warnings, infos and notes) gets this one.
+    assert re.match(pattern["regexp"], "s.c:5:5: remark: loop 'i' becomes kernel 'k'")
+    assert task["problemMatcher"]["severity"] == "info"
     note = "s.py:5:5: note: last changed by this line of the script"
     assert re.match(pattern["regexp"], note)[pattern["message"]] == "last changed by this line of the script"  # type: ignore[index]
     assert not re.match(pattern["regexp"], "    5 |   return lp.split_iname(knl, 100)")

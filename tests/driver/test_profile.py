@@ -7,10 +7,14 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from commands import NOMP, NOMP_CC, run, succeed
+
+from nomp import backend, config
+from nomp.runtime.devices import open_device
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +54,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "p"
 
 
-def test_a_table_on_stderr_and_the_programs_status(program: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def copied_scalars() -> set[str]:
+    """The program's variables that are copied for a kernel: none where the host and kernels share memory (GPUs)."""
+    with closing(open_device(config.load(), backend.registered())) as device:
+        native = device.native()
+        return set() if native and native.stage(8)[0] else {"sum"}
+
+
+def test_a_table_on_stderr_and_the_programs_status(program: Path, tmp_path: Path, copied_scalars: set[str]) -> None:
     files = ("--json", tmp_path / "p.json", "--trace", tmp_path / "t.json")
     done = run(*NOMP, "profile", *files, "--", program, "3000", cwd=program.parent)
     assert (done.returncode, done.stdout) == (5, "4498500.0 4498500000.0\n"), done.stderr
@@ -66,8 +78,8 @@ def test_a_table_on_stderr_and_the_programs_status(program: Path, tmp_path: Path
     ends = [event["ts"] + event["dur"] for event in launches]
     assert all(end <= after["ts"] + 1 for end, after in zip(ends, launches[1:], strict=False))
     copies = {(row["array"], row["direction"]): (row["nbytes"], row["times"]["calls"]) for row in data["copies"]}
-    assert copies == {("a", "to"): (8000, 1), ("b", "to"): (8000, 1), ("a", "from"): (8000, 1), ("sum", "to"): (8, 1),
-                      ("sum", "from"): (8, 1)}  # fmt: skip
+    arrays = {("a", "to"): (8000, 1), ("b", "to"): (8000, 1), ("a", "from"): (8000, 1)}
+    assert copies == arrays | {(name, way): (8, 1) for name in copied_scalars for way in ("to", "from")}
     assert {"lower", "generate code", "device compiler"} <= {row["stage"] for row in data["stages"]}
 
 
@@ -104,6 +116,19 @@ def test_processes_are_merged(program: Path, tmp_path: Path) -> None:
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
     assert [name.split(":")[0] for name in names] == ["rank 0", "rank 1"]
+
+
+def test_ranks_that_may_write_the_same_files_are_warned(program: Path, tmp_path: Path) -> None:
+    ranks = os.environ | {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "1"}
+    warning = (
+        f"nomp: warning: each of 4 processes writes {tmp_path}/x: if it is one file, it will be the last one's [N622]\n"
+        f"help: 'nomp profile ... mpirun -n 4 {program}' makes one report of all processes\n"
+    )
+    file, alone = ("--json", tmp_path / "x"), ranks | {"OMPI_COMM_WORLD_SIZE": "1"}
+    for environment, options, expected in ((ranks, file, warning), (ranks, (), ""), (alone, file, "")):
+        done = run(*NOMP, "profile", *options, program, env=environment)
+        assert done.returncode == 5 and re.search(r"^add .* 3 ", done.stderr, re.MULTILINE)
+        assert done.stderr.startswith(expected + "\nprofile on ")
 
 
 def test_files_that_break_off_in_their_first_line_cost_nothing_else(program: Path) -> None:

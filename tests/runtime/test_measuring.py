@@ -97,6 +97,15 @@ def test_launches_from_python_are_counted_each_time_with_their_sizes(run: object
     assert (row.work.double, row.work.footprint) == (2 * 3020, 24 * 3020)
 
 
+def test_copies_have_the_names_of_the_callers_variables(run: object) -> None:
+    there, also, held = np.zeros(10), np.ones(10), [np.ones(10)]
+    with nomp.profile() as measured, nomp.update(to=[there, also, held[0]], from_=there):
+        pass
+    address = hex(held[0].ctypes.data)
+    found = {(copy.array, copy.direction, copy.nbytes) for copy in measured.copies}
+    assert found == {("there", "to", 80), ("also", "to", 80), (address, "to", 80), ("there", "from", 80)}
+
+
 def test_an_exception_ends_the_measurement(run: object) -> None:
     assert callable(run)
     with pytest.raises(ZeroDivisionError), nomp.profile() as measured:

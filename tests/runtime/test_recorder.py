@@ -70,7 +70,7 @@ def test_what_is_measured_between_two_points() -> None:
         session.run(kernel, addresses)
     session.sync()
     session.update(a.ctypes.data, 0, 3, 8, FROM, "a")
-    session.measure(None)
+    session.measured(heard)
     session.run(kernel, addresses)
     session.update(a.ctypes.data, 0, 4, 8, FROM | FREE, "after")
     assert list(a) == [4, 4, 4, 0]
@@ -101,16 +101,51 @@ def test_finalize_tells_the_rest() -> None:
     assert device.log[-2:] == ["stop timing", "close"]
 
 
-def test_one_measurement_takes_the_place_of_another() -> None:
-    session, first, second = Bench().init(), Heard(), Heard()
+def test_a_measurement_within_another_is_part_of_it() -> None:
+    bench, outer, inner = Bench(), Heard(), Heard()
+    session = bench.init()
+    a, n = np.zeros(4), ctypes.c_int(3)
+    kernel = session.declare(region())
+
+    def step(name: str) -> None:
+        session.update(a.ctypes.data, 0, 4, 8, TO, name)
+        session.run(kernel, [ctypes.addressof(n), a.ctypes.data])
+
+    session.measure(outer)
+    step("before")
+    session.measure(inner)
+    step("in")
+    session.measured(inner)
+    step("after")
+    assert inner.all == [("to", "in"), ("kernel", "k")] and inner.closed == 1
+    assert [found.name for found in inner.regions.values()] == ["k"]  # which was known before
+    session.measured(inner)  # again, or once it is over: nothing
+    session.measured(outer)
+    names = [("to", "before"), ("kernel", "k"), ("to", "in"), ("kernel", "k"), ("to", "after"), ("kernel", "k")]
+    assert [found for found in outer.all if found[0] != "stage"] == names and outer.closed == 1
+    assert bench.device.log.count("stop timing") == 1
+    session.measured(outer)
+    session.finalize()
+    assert (outer.closed, inner.closed) == (1, 1)
+
+
+def test_measurements_that_overlap_end_each_for_itself() -> None:
+    session, first, second, third = Bench().init(), Heard(), Heard(), Heard()
     a = np.zeros(4)
     session.measure(first)
-    session.update(a.ctypes.data, 0, 4, 8, TO, "a")
+    session.update(a.ctypes.data, 0, 4, 8, TO, "one")
     session.measure(second)
-    session.update(a.ctypes.data, 0, 4, 8, TO, "a")
+    session.update(a.ctypes.data, 0, 4, 8, TO, "two")
+    session.measured(first)
+    session.update(a.ctypes.data, 0, 4, 8, TO, "three")
+    session.measured(second)
+    session.update(a.ctypes.data, 0, 4, 8, TO, "none")
+    session.measure(third)
+    session.update(a.ctypes.data, 0, 4, 8, TO, "four")
     session.finalize()
-    assert (first.all, first.closed) == ([("to", "a")], 1)
-    assert (second.all, second.closed) == ([("to", "a")], 1)
+    told = [[name for _, name in heard.all] for heard in (first, second, third)]
+    assert told == [["one", "two"], ["two", "three"], ["four"]]
+    assert [heard.closed for heard in (first, second, third)] == [1, 1, 1]
 
 
 def test_many_operations_are_passed_on_half_by_half(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +254,7 @@ def test_launches_are_left_to_c_with_labels_while_they_are_measured(replays: Rep
     run(1)  # C had no more room
     assert heard.batches[-1][0].spans[-1] == (70, 9)
     replays.ready, replays.log = [(label, (80, 9))], []
-    session.measure(None)
+    session.measured(heard)
     assert heard.batches[-1][0].spans[-1] == (80, 9) and replays.log == ["forget", "stop", "start"]
     assert run(WORTH + 1) == [0]
     session.finalize()

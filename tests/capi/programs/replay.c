@@ -73,6 +73,28 @@ static int cu_pop_(void **context) {
   return called("pop;");
 }
 
+static int device = 1;
+
+static int hip_launch_(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned ix, unsigned iy, unsigned iz,
+                       unsigned shared, void *stream, void **arguments, void **extra) {
+  char text[100];
+  snprintf(text, sizeof text, "%s/%s on %d %g;", stream ? "stream" : "null", (char *)function, device,
+           *(double *)extra[1]);
+  return arguments || gx * gy * gz != 6 || ix * iy * iz != 128 || shared != 64 ? 1 : called(text);
+}
+
+static int hip_wait_(void *stream) { return called(stream || device ? "" : "wait;"); }
+
+static int hip_which_(int *now) {
+  *now = device;
+  return called("which;");
+}
+
+static int hip_use_(int other) {
+  device = other;
+  return called("use;");
+}
+
 static double one = 1;
 static int seven = 7;
 static long repeats = 0;
@@ -208,6 +230,30 @@ int main(void) {
   CHECK(nomp_replay_keep(2, &with_cuda) == 1);
   nomp_replay_stop();
   CHECK(nomp_replay_sync() == 0 && nomp_replay(2, addresses) == 0 && calls == 3);
+
+  const struct nomp_driver hip = {.context = 0 /* the device */, .launch = hip_launch_, .write = cu_write_,
+                                  .read = cu_read_, .current = hip_which_, .enter = hip_use_, .wait = hip_wait_};
+  size_t size = sizeof slot;
+  void *extra[] = {(void *)1, &slot, (void *)2, &size, (void *)3};
+  const struct nomp_action on_hip[] = {
+      {.kind = NOMP_SET, .position = 2, .size = 8, .object = &slot},
+      {.kind = NOMP_LAUNCH, .object = "f", .dims = 2, .groups = {3, 2, 1}, .items = {32, 4, 1}, .arguments = extra,
+       .size = 64},
+  };
+  struct nomp_replay with_hip = {NULL, "range", 1, 1, 2, &repeats, &pointer, &scalar, on_hip};
+  *log_ = 0, refuse = -1;
+  nomp_replay_start(&hip);
+  CHECK(nomp_replay_keep(2, &with_hip) == 1 && nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "which;use;null/f on 0 2;use;") == 0 && device == 1); /* the thread's device is as it was */
+  *log_ = 0;
+  CHECK(nomp_replay_sync() == 1 && strcmp(log_, "which;use;wait;use;") == 0 && device == 1);
+  *log_ = 0, device = 0;
+  CHECK(nomp_replay(2, addresses) == 1 && strcmp(log_, "which;null/f on 0 2;") == 0);
+  for (int failing = 0; failing < 2; failing++) { /* nothing has happened: Python is to say what is wrong */
+    *log_ = 0, device = 1, calls = 0, refuse = failing;
+    CHECK(nomp_replay_keep(2, &with_hip) == 1 && nomp_replay(2, addresses) == 0 && !strchr(log_, '/'));
+  }
+  nomp_replay_stop();
   puts("done");
   return 0;
 }

@@ -34,14 +34,15 @@ struct nomp_kernel {
 
 /*
  * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, copy to and from a buffer, and
- * wait; or (with a context) CUDA's stream, and its functions for these, and to enter and leave the context.  While
- * operations are timed, also functions for events: to make and record one (CUDA), to wait for it, to ask when it was,
- * and to give it back; and the clock's zero, in nanoseconds or as an event of CUDA's.  Where a profiler is to see ranges,
- * its functions that begin and end one.
+ * wait; or CUDA's stream and context, and its functions for these, and to enter and leave the context; or HIP's stream
+ * and (as the context) the number of its device, with a function that says which device is the thread's (current), and
+ * one that makes another one that (enter).  While operations are timed, also functions for events: to make and record
+ * one (CUDA, HIP), to wait for it, to ask when it was, and to give it back; and the clock's zero, in nanoseconds or as
+ * an event.  Where a profiler is to see ranges, its functions that begin and end one.
  */
 struct nomp_driver {
   void *queue, *context;
-  void *launch, *set, *write, *read, *enter, *leave, *wait;
+  void *launch, *set, *write, *read, *current, *enter, *leave, *wait;
   void *make, *mark, *await, *moment, *release;
   uintptr_t zero;
   void *push_range, *pop_range;
@@ -80,7 +81,7 @@ struct nomp_action {
   unsigned index;
   unsigned dims;
   size_t groups[3], items[3];
-  void **arguments;
+  void **arguments; /* CUDA's, or HIP's extra ones */
   void *stage;
   int label;
 };

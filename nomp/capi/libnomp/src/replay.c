@@ -25,6 +25,8 @@ typedef int (*cu_write)(void *buffer, const void *host, size_t size, void *strea
 typedef int (*cu_read)(void *host, void *buffer, size_t size, void *stream);
 typedef int (*cu_with)(void *context_or_stream);
 typedef int (*cu_pop)(void **context);
+typedef int (*hip_which)(int *device);
+typedef int (*hip_use)(int device);
 
 typedef int (*push_range)(const char *text);
 typedef int (*pop_range)(void);
@@ -39,11 +41,25 @@ static void forget(void) {
   for (int id = 0; id < kernels; id++) replays[id] = NULL;
 }
 
-static int enter(void) { return driver.context ? ((cu_with)driver.enter)(driver.context) : 0; }
+static int is_opencl(void) { return driver.enter == NULL; }
+
+static int is_hip(void) { return driver.current != NULL; }
+
+static int before; /* what HIP's device of the thread was */
+
+/* Make the driver's context, or device, that of this thread, until it leaves; a status of the driver's. */
+static int enter(void) {
+  if (is_opencl()) return 0;
+  if (!is_hip()) return ((cu_with)driver.enter)(driver.context);
+  int ours = (int)(intptr_t)driver.context, status = ((hip_which)driver.current)(&before);
+  return status || before == ours ? status : ((hip_use)driver.enter)(ours);
+}
 
 static void leave(void) {
   void *context;
-  if (driver.context) ((cu_pop)driver.leave)(&context);
+  if (is_opencl()) return;
+  if (!is_hip()) ((cu_pop)driver.leave)(&context);
+  else if (before != (int)(intptr_t)driver.context) ((hip_use)driver.enter)(before);
 }
 
 /* A child's driver has none of the parent's threads: Python says so. */
@@ -138,7 +154,7 @@ static int act_opencl(const struct nomp_action *action, void *host, struct nomp_
   }
 }
 
-/* A status of CUDA's, or of HIP's, whose functions are the same. */
+/* A status of CUDA's, or of HIP's, whose functions have the same forms; HIP gets a kernel's arguments packed. */
 static int act_cuda(const struct nomp_action *action, void *host) {
   void *stream = driver.queue, *object = action->object;
   const size_t *groups = action->groups, *items = action->items;
@@ -147,7 +163,8 @@ static int act_cuda(const struct nomp_action *action, void *host) {
   case NOMP_SET: memcpy(object, host, action->size); return 0;
   case NOMP_LAUNCH:
     return ((cu_launch)driver.launch)(object, groups[0], groups[1], groups[2], items[0], items[1], items[2],
-                                      (unsigned)action->size, stream, action->arguments, NULL);
+                                      (unsigned)action->size, stream, is_hip() ? NULL : action->arguments,
+                                      is_hip() ? action->arguments : NULL);
   case NOMP_WRITE: /* from page-locked memory: else the driver may wait for the stream first */
     if (action->stage) host = memcpy(action->stage, host, action->size);
     return is_there ? 0 : ((cu_write)driver.write)(object, host, action->size, stream);
@@ -172,7 +189,7 @@ static int act(const struct nomp_action *action, const uintptr_t *addresses) {
     host = &wide;
   }
   struct nomp_timed *timed = action->label ? nomp_timing_begin(&driver, action->label) : NULL;
-  int status = driver.context ? act_cuda(action, host) : act_opencl(action, host, timed);
+  int status = is_opencl() ? act_opencl(action, host, timed) : act_cuda(action, host);
   if (timed && !status) nomp_timing_end(&driver, timed);
   return status;
 }

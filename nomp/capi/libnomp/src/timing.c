@@ -1,9 +1,9 @@
 /*
  * timing.c: when the driver has carried out what replay.c had it do.
  *
- * Operations that are timed have places in a ring: OpenCL's event of each, or CUDA's events before and after it, which
- * are used again.  Python reads the times in batches: when it waits for the device anyway, and when that is due.
- * replay.c calls all of this with its lock held, and in the driver's context.
+ * Operations that are timed have places in a ring: OpenCL's event of each, or CUDA's or HIP's events before and after
+ * it, which are used again.  Python reads the times in batches: when it waits for the device anyway, and when that is
+ * due.  replay.c calls all of this with its lock held, and in the driver's context.
  */
 #include "bridge.h"
 
@@ -37,11 +37,11 @@ int nomp_timing_is_due(int more) {
   return count + more > NOMP_MOST_TIMED || (count && now() - last_read > patience);
 }
 
-/* Where OpenCL is to put the event of an operation, or after CUDA's event before it; NULL if CUDA refuses. */
+/* Where OpenCL is to put the event of an operation, or after the event before it; NULL if CUDA, or HIP, refuses. */
 struct nomp_timed *nomp_timing_begin(const struct nomp_driver *driver, int label) {
   struct nomp_timed *timed = place(count);
   timed->label = label;
-  if (!driver->context) return timed;
+  if (!driver->make) return timed;
   cu_make make = (cu_make)driver->make;
   if (!timed->first && make(&timed->first, 0)) timed->first = NULL;
   if (!timed->last && make(&timed->last, 0)) timed->last = NULL;
@@ -51,12 +51,12 @@ struct nomp_timed *nomp_timing_begin(const struct nomp_driver *driver, int label
 
 /* The operation is in the queue. */
 void nomp_timing_end(const struct nomp_driver *driver, struct nomp_timed *timed) {
-  if (!driver->context || !((cu_mark)driver->mark)(timed->last, driver->queue)) count++;
+  if (!driver->make || !((cu_mark)driver->mark)(timed->last, driver->queue)) count++;
 }
 
 /* Out: nanoseconds since zero, and from beginning to end. */
 static int moments(const struct nomp_driver *driver, const struct nomp_timed *timed, int64_t *begin, int64_t *lasted) {
-  if (!driver->context) {
+  if (!driver->make) {
     cl_moment moment = (cl_moment)driver->moment;
     uint64_t start = 0, end = 0;
     int status = moment(timed->first, CL_START, sizeof start, &start, NULL);
@@ -73,7 +73,7 @@ static int moments(const struct nomp_driver *driver, const struct nomp_timed *ti
 }
 
 static void drop_oldest(const struct nomp_driver *driver) {
-  if (!driver->context) ((with_event)driver->release)(place(0)->first);
+  if (!driver->make) ((with_event)driver->release)(place(0)->first);
   oldest = (oldest + 1) % NOMP_MOST_TIMED, count--;
 }
 
@@ -84,7 +84,7 @@ int nomp_timing_read(const struct nomp_driver *driver, int all, int *labels, int
   last_read = now();
   if (!done) return 0;
   struct nomp_timed *last = place(done - 1);
-  int status = driver->context ? ((with_event)driver->await)(last->last) : ((cl_await)driver->await)(1, &last->first);
+  int status = driver->make ? ((with_event)driver->await)(last->last) : ((cl_await)driver->await)(1, &last->first);
   for (; done && !status; done--) {
     int64_t begin, time;
     int label = place(0)->label;
@@ -102,7 +102,7 @@ int nomp_timing_read(const struct nomp_driver *driver, int all, int *labels, int
 /* Give all events back; those of what is in the queue, too. */
 void nomp_timing_stop(const struct nomp_driver *driver) {
   while (count) drop_oldest(driver);
-  for (int i = 0; driver->context && i < NOMP_MOST_TIMED; i++) {
+  for (int i = 0; driver->make && i < NOMP_MOST_TIMED; i++) {
     if (ring[i].first) ((with_event)driver->release)(ring[i].first);
     if (ring[i].last) ((with_event)driver->release)(ring[i].last);
   }
