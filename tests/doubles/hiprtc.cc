@@ -48,7 +48,7 @@ std::pair<std::string, bool> printed(const std::string &command) {
 /* What goes after the kernels: their entries, and the code object's metadata. */
 std::string described(const std::string &source) {
   static const std::regex kernel(
-      R"(__global__\s+(?:static\s+)?void\s+(?:__launch_bounds__\s*\(\s*(\d+)\s*\)\s*)?(\w+)\s*\()");
+      R"(__global__\s+(?:static\s+)?void\s+(?:__launch_bounds__\s*\(\s*(\d+)[^)]*\)\s*)?(\w+)\s*\()");
   std::ostringstream entries, descriptions;
   int count = 0;
   for (std::sregex_iterator found(source.begin(), source.end(), kernel), end; found != end; ++found, ++count) {
