@@ -121,10 +121,11 @@ def replay(
     if any(cell.mapped(memory, element) for cell, element in elements):
         return None
     free = {scalar.name: scalar for scalar in scalars if program.can_rebind and scalar.name in scalars.loose}
+    open_values = program.loose_values if program.can_rebind else ()
     launches, kept = list[Action](), list[Any]()
     for ready in plan.launches:
         bound = native.bound(ready.kernel, ready.arguments, ready.launch.group_bytes)
-        settings = _settings(ready, bound, program.loose_values, free)
+        settings = _settings(ready, bound, open_values, free)
         if settings is None:
             return None
         kept.append(bound)

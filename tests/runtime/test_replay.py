@@ -63,6 +63,19 @@ def test_the_second_launch_of_a_kind_is_kept() -> None:
     assert launch == Action("launch", 9, grid=(1,), block=(4,))
 
 
+def test_what_a_script_may_have_used_for_more_than_values_is_to_be_the_same() -> None:
+    a, n, count = np.arange(4.0), ctypes.c_int(4), ctypes.c_int(2)
+    made = source(Argument("buffer", "a"), Argument("value", "count"), grid=WHOLE,
+                  values=(Value("n", "int32", N), Value("count", "int32", WHOLE)))  # fmt: skip
+    bench = Bench(made)
+    bench.memory.update(address(a), 0, 4, 8, TO)
+    kernel = region(SCALAR_N, ARRAY_A, Param("count", "int32"), body=(Assign(ELEMENT, Cast(WHOLE, "float64")),))
+    first, second, third = replays(bench, kernel, [address(n), address(a), address(count)])
+    assert first is third is None and second is not None
+    assert second.scalars == {0: (4).to_bytes(4, "little"), 2: (2).to_bytes(4, "little")}
+    assert second.actions == (Action("launch", 9, grid=(2,), block=(4,)),)
+
+
 def test_launches_are_kept_again_after_a_change_of_the_map() -> None:
     a, more, n = np.arange(4.0), np.arange(4.0), ctypes.c_int(4)
     bench = Bench(source(Argument("buffer", "a"), values=()))
