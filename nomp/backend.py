@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from nomp import plugins
 
@@ -137,8 +137,7 @@ class Handles:
     queue: int
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(NamedTuple):
     """Memory of the device that others have allocated: from byte *offset* of *buffer* on, which has *nbytes* in all.
 
     *buffer* is what `Device.alloc` would have returned.  Where that is an address, *nbytes* is 0: it is not known.

@@ -1,7 +1,7 @@
 """What the CUDA backend asks the driver about memory and streams that others in the process have made.
 
-In: addresses and handles.  Out: whether memory can be used; the order of two streams.  The context of the device is
-current.  These are the driver's own functions, by ctypes: pycuda has none for what it has not made.
+In: addresses and handles.  Out: whether memory can be used, whatever context is current; the order of two streams of
+the current one.  These are the driver's own functions, by ctypes: pycuda has none for what it has not made.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from nomp.backend import BackendError, Foreign
 
 # Numbers of cuda.h.
 _MEMORY_TYPE, _ORDINAL, _ON_DEVICE = 2, 9, 2
+_ASKED = (ctypes.c_int * 2)(_MEMORY_TYPE, _ORDINAL)
 _WITHOUT_TIMING = 2
 
 
@@ -23,19 +24,14 @@ def _library() -> ctypes.CDLL:
 
 def found(memory: int, number: int) -> Foreign:
     """The memory at an address, which is that of device *number*.  Raises `BackendError` if it is not."""
-    if _asked(_MEMORY_TYPE, memory) != _ON_DEVICE:
+    kind, where = ctypes.c_int(), ctypes.c_int()  # which stay 0 if the driver does not know the memory
+    answers = (ctypes.c_void_p * 2)(ctypes.addressof(kind), ctypes.addressof(where))
+    status = _library().cuPointerGetAttributes(2, _ASKED, answers, ctypes.c_void_p(memory))
+    if status or kind.value != _ON_DEVICE:
         raise BackendError("it is no memory of a GPU, or has been freed")
-    where = _asked(_ORDINAL, memory)
-    if where != number:
-        raise BackendError(f"it is on device {where}, and nomp uses device {number}")
+    if where.value != number:
+        raise BackendError(f"it is on device {where.value}, and nomp uses device {number}")
     return Foreign(memory)
-
-
-def _asked(attribute: int, memory: int) -> int:
-    """An attribute of memory; 0 if the driver does not know the memory."""
-    value = ctypes.c_int()
-    status = _library().cuPointerGetAttribute(ctypes.byref(value), attribute, ctypes.c_void_p(memory))
-    return 0 if status else value.value
 
 
 def order(first: int, second: int) -> None:

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from nomp_backends import code_object
 
 
+class _Attributes(ctypes.Structure):
+    """hipPointerAttribute_t, whose *type* has other numbers in each release."""
+
+    _fields_ = (("type", ctypes.c_int), ("device", ctypes.c_int), ("on_device", ctypes.c_void_p),
+                ("on_host", ctypes.c_void_p), ("is_managed", ctypes.c_int), ("flags", ctypes.c_uint))  # fmt: skip
+
+
 @cache
 def _library() -> ctypes.CDLL:
     return ctypes.CDLL("libamdhip64.so")
@@ -210,11 +217,12 @@ class HipDevice:
 
     def foreign(self, memory: int) -> Foreign:
         """See `nomp.backend.Device.foreign`.  pyhip has no function for this."""
-        start, size = ctypes.c_void_p(), ctypes.c_size_t()
-        with self.current("looking at memory"):
-            found = ctypes.byref(start), ctypes.byref(size)
-            if _library().hipMemGetAddressRange(*found, ctypes.c_void_p(memory)):
-                raise BackendError("it is no memory of this GPU, or has been freed")
+        found = _Attributes()
+        status = _library().hipPointerGetAttributes(ctypes.byref(found), ctypes.c_void_p(memory))
+        if status or not found.on_device:
+            raise BackendError("it is no memory of a GPU, or has been freed")
+        if found.device != self.number:
+            raise BackendError(f"it is on device {found.device}, and nomp uses device {self.number}")
         return Foreign(memory)
 
     def wait_for(self, queue: int) -> None:

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 
 from nomp.backend import BackendError, Foreign
 from nomp_backends import opencl_driver as cl
 
+_BUFFERS = cl.MEMORY_CONTEXT, cl.MEMORY_TYPE, cl.MEMORY_FLAGS, cl.MEMORY_SIZE, cl.PARENT
+
 
 def found(memory: int, context: int) -> Foreign:
     """The buffer *memory* of *context*; one that is a part of another is found as that part.  Raises `BackendError`."""
-    asked = "clGetMemObjectInfo", memory
-    if cl.number(*asked, cl.MEMORY_CONTEXT) != context:
+    whose, kind, flags, nbytes, whole = _asked(memory, _BUFFERS)
+    if whose != context:
         raise BackendError("it belongs to another OpenCL context")
-    if cl.number(*asked, cl.MEMORY_TYPE) != cl.BUFFER:
+    if kind != cl.BUFFER:
         raise BackendError("it is no buffer")
-    writeable = not cl.number(*asked, cl.MEMORY_FLAGS) & cl.READ_ONLY
-    whole, offset = cl.number(*asked, cl.PARENT) or memory, cl.number(*asked, cl.OFFSET)
-    return Foreign(whole, offset, cl.number("clGetMemObjectInfo", whole, cl.MEMORY_SIZE), writeable)
+    if not whole:
+        return Foreign(memory, 0, nbytes, not flags & cl.READ_ONLY)
+    (offset,), (nbytes,) = _asked(memory, (cl.OFFSET,)), _asked(whole, (cl.MEMORY_SIZE,))
+    return Foreign(whole, offset, nbytes, not flags & cl.READ_ONLY)
+
+
+def _asked(memory: int, numbers: Sequence[int]) -> list[int]:
+    """What the driver says of *memory* for each of *numbers*; this is done for each array of a launch."""
+    ask, answers = cl.library().clGetMemObjectInfo, (ctypes.c_uint64 * len(numbers))()
+    for k, number in enumerate(numbers):
+        cl.check(ask(memory, number, 8, ctypes.byref(answers, 8 * k), None), "looking at memory", "clGetMemObjectInfo")
+    return list(answers)
 
 
 def order(first: int, second: int) -> None:

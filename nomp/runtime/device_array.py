@@ -10,6 +10,7 @@ Nothing is copied but by `DeviceArray.get`, `set` and `copy`.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -250,9 +251,13 @@ class DeviceArray:
 
 
 def like(shape: Any, dtype: Any, strides: Shape | None = None, writeable: bool = True) -> np.ndarray[Any, Any]:
-    """What `DeviceArray` is to have; no memory belongs to it."""
-    kind = np.dtype(dtype)
+    """What `DeviceArray` is to have; no memory belongs to it.  ValueError for what no array is like."""
     sizes: Shape = (int(shape),) if isinstance(shape, int | np.integer) else tuple(map(int, shape))
+    return _like(sizes, np.dtype(dtype), strides, writeable)
+
+
+@lru_cache(256)
+def _like(sizes: Shape, kind: np.dtype[Any], strides: Shape | None, writeable: bool) -> np.ndarray[Any, Any]:
     if strides is None:
         step, strides = kind.itemsize, ()
         for size in reversed(sizes):

@@ -12,16 +12,18 @@ import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from nomp.backend import Device
+from nomp.backend import Device, Foreign
 from nomp.diagnostics import NompError, Span, error
 from nomp.runtime.lent import HostArray, stretches
 from nomp.runtime.memory import AddressMap
 
 MOST = 64
 """How many stretches of others' memory the map knows."""
+MOST_VIEWS = 256
+"""How many arrays that were made for others' are kept."""
 
 _PAGE = 1 << 12
 
@@ -104,23 +106,46 @@ def collect(map: AddressMap) -> None:
             give_back()
 
 
+class View(NamedTuple):
+    """An *array* that was made for another library's, whose memory the driver said to be *there*; *own_version* was
+    the map's."""
+
+    array: Any
+    there: Foreign | None
+    own_version: int
+
+    def is_right(self, map: AddressMap, there: Foreign | None) -> bool:
+        """Whether the same would be made now, where the driver says that the memory is *there*: it is, and what *map*
+        has of ours, in which the memory may be, is the same."""
+        return self.there == there and self.own_version == map.own_version and self.array.memory.map is map
+
+
 class Borrowed:
     """The stretches of others' memory that the map knows, the least recently used one first.
 
     Nobody tells us when such memory is freed.  What is in the map says only what addresses mean; a launch uses it if it
-    is given an array that is there.
+    is given an array that is there.  *views* has what was made for arrays, by what their owners said of them.
     """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], None] = OrderedDict()
         self._starts: dict[tuple[int, int], int] = {}
         self._used: WeakValueDictionary[tuple[int, int], DeviceMemory] = WeakValueDictionary()
+        self.views: dict[Any, View] = {}
 
     def clear(self) -> None:
         """Forget all of it: the map is gone."""
         self._kept.clear()
         self._starts.clear()
         self._used.clear()
+        self.views.clear()
+
+    def keep(self, told: Any, view: View) -> None:
+        """Have *view* for what the owner of an array *told*, and forget the oldest one of too many."""
+        self.views.pop(told, None)
+        if len(self.views) >= MOST_VIEWS:
+            del self.views[next(iter(self.views))]
+        self.views[told] = view
 
     def whole(self, map: AddressMap, buffer: int, nbytes: int, queue: int, owner: Any) -> DeviceMemory:
         """Others' *buffer* without an address, of *nbytes*: while anyone has it, the same addresses stand for it."""
@@ -163,5 +188,9 @@ class Borrowed:
         entry = map.containing(*stretch)
         if entry and (entry.start, entry.end) == stretch:  # else it is a larger one, made later
             map.drop(entry)
-        for key in [key for key, start in self._starts.items() if start == stretch[0] and key not in self._used]:
+        for key in [key for key in self._starts if key not in self._used and not self._is_kept(key)]:
             del self._starts[key]
+
+    def _is_kept(self, key: tuple[int, int]) -> bool:
+        """Whether the map has the stretch that stands for the buffer *key*."""
+        return (self._starts[key], self._starts[key] + key[1]) in self._kept

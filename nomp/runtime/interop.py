@@ -13,18 +13,20 @@ import ctypes
 import sys
 from collections.abc import Sequence
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nomp.backend import BackendError, Device
+from nomp.backend import BackendError, Foreign
 from nomp.diagnostics import NompError, Span, error
 from nomp.frontend.python_context import Unset
 from nomp.frontend.python_types import TYPES
 from nomp.runtime import api, arrays, session
 from nomp.runtime.device_array import DeviceArray, empty, like
-from nomp.runtime.device_memory import DeviceMemory
+from nomp.runtime.device_memory import DeviceMemory, View
 from nomp.runtime.failure import driver_errors
+from nomp.runtime.kernel import Context
+from nomp.runtime.memory import AddressMap
 
 if TYPE_CHECKING:
     from nomp.runtime import dlpack
@@ -34,24 +36,44 @@ PLAIN = frozenset(
 ) | {np.dtype(name).type for name in TYPES}
 """The types of what is nothing of another library's."""
 
+_NO_ARRAYS = (np.ndarray, np.generic, str, bytes, list, tuple, dict)
+
+
+class Told(NamedTuple):
+    """What the owner of an array says of it: its memory's *handle*, by which the driver knows it (or an address), which
+    byte of that element 0 is, how the elements lie, and the *queue* that may be using them."""
+
+    handle: int
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    strides: tuple[int, ...] | None
+    writeable: bool
+    queue: int
+
 
 def adapted(objects: Sequence[Any], span: Span | None) -> Sequence[Any]:
-    """*objects*, with arrays in the place of those of other libraries."""
-    return [_adapted(found, span) for found in objects]
+    """*objects*, for one launch, with arrays in the place of those of other libraries.
+
+    An array of which its owner says the same as before is the same as before, for launches that repeat.
+    """
+    return [found if type(found) in PLAIN else _adapted(found, span, for_launch=True) for found in objects]
 
 
-def _adapted(found: Any, span: Span | None) -> Any:
-    if type(found) in PLAIN or isinstance(found, np.ndarray | np.generic | str | bytes | list | tuple | dict):
+def _adapted(found: Any, span: Span | None, for_launch: bool = False) -> Any:
+    """*found* itself, or an array in its place, which keeps *found* unless it is *for_launch*: the caller does that."""
+    if type(found) in PLAIN or isinstance(found, _NO_ARRAYS):
         return found
     try:
         interface = getattr(found, "__cuda_array_interface__", None)
     except RuntimeError as reason:  # of PyTorch, for a tensor that wants gradients
         raise _refused(found, reason, span) from reason
+    owner = None if for_launch else found
     if isinstance(interface, dict):
-        return _of_cuda_interface(found, interface, span)
+        return _of_cuda_interface(found, interface, owner, span)
     opencl = sys.modules.get("pyopencl.array")
     if opencl is not None and isinstance(found, opencl.Array):
-        return _of_pyopencl(found, span)
+        return _of_pyopencl(found, owner, span)
     if hasattr(found, "__array_interface__"):
         return np.asarray(found)
     if hasattr(found, "__dlpack__") and hasattr(found, "__dlpack_device__"):
@@ -120,30 +142,32 @@ def mapped(found: np.ndarray[Any, Any]) -> DeviceArray:
 # ---------------------------------------------------------------------------------------------- from other libraries
 
 
-def _of_cuda_interface(found: Any, interface: dict[str, Any], span: Span | None) -> DeviceArray:
+def _of_cuda_interface(found: Any, interface: dict[str, Any], owner: Any, span: Span | None) -> DeviceArray:
     if interface.get("mask") is not None:
         raise error("N234", "an array with a mask cannot be used", span, help="apply the mask before")
     try:
         address, read_only = interface["data"]
-        form = like(interface["shape"], interface["typestr"], interface.get("strides"), not read_only)
+        shape, strides = tuple(map(int, interface["shape"])), interface.get("strides")
+        strides = None if strides is None else tuple(map(int, strides))
+        queue = interface.get("stream") or 0
+        queue = 0 if queue == 1 else queue  # ours waits for the default stream, 1, and the default stream for it
+        told = Told(address or 0, 0, shape, np.dtype(interface["typestr"]), strides, not read_only, queue)
+        like(shape, told.dtype, strides)  # if anything is
     except (KeyError, TypeError, ValueError) as reason:
         what = f"the __cuda_array_interface__ of {articled(type(found).__name__)} is wrong: {reason!r}"
         raise error("N234", what, span, help="see Numba's documentation of the interface") from reason
-    device = _device(("cuda", "hip"), "a GPU", span)
-    queue = interface.get("stream") or 0
-    # The device's own queue waits for the default stream, 1, and the default stream for it.
-    return _of_memory(device, address or 0, form, 0 if queue == 1 else queue, found, span)
+    return _of_memory(_opened(("cuda", "hip"), "a GPU", span), told, owner, span)
 
 
-def _of_pyopencl(found: Any, span: Span | None) -> DeviceArray:
-    form = like(found.shape, found.dtype, found.strides)
-    device = _device(("opencl",), "OpenCL", span)
-    handle = found.base_data.int_ptr if form.size else 0
+def _of_pyopencl(found: Any, owner: Any, span: Span | None) -> DeviceArray:
+    context = _opened(("opencl",), "OpenCL", span)
+    handle = found.base_data.int_ptr if found.size else 0
     queue = found.queue.int_ptr if found.queue is not None else 0
     for event in found.events:
         event.wait()
-    queue = 0 if queue == device.handles().queue else queue
-    return _of_memory(device, handle, form, queue, found, span, found.offset)
+    queue = 0 if queue == context.device.handles().queue else queue
+    form = tuple(map(int, found.shape)), found.dtype, tuple(map(int, found.strides))
+    return _of_memory(context, Told(handle, found.offset, *form, True, queue), owner, span)
 
 
 def _of_dlpack(found: Any, span: Span | None) -> np.ndarray[Any, Any] | DeviceArray:
@@ -155,15 +179,15 @@ def _of_dlpack(found: Any, span: Span | None) -> np.ndarray[Any, Any] | DeviceAr
             return _on_host(dlpack.imported(found, None))
         plain = dlpack.KINDS["cuda"] if kind == dlpack.MANAGED else kind
         names = [name for name, known in dlpack.KINDS.items() if known == plain]
-        device = _device(names, f"DLPack's device {kind}", span)
-        handles = device.handles()
+        context = _opened(names, f"DLPack's device {kind}", span)
+        handles = context.device.handles()
         if "opencl" not in names and number != handles.number:
             raise _elsewhere(f"it is on device {number}, and nomp uses device {handles.number}", span)
         made = dlpack.imported(found, None if "opencl" in names else handles.queue)
     except (AttributeError, BufferError, TypeError, ValueError, RuntimeError) as reason:
         raise _refused(found, reason, span) from reason
-    form = like(made.shape, made.dtype, made.strides, made.writeable)
-    return _of_memory(device, made.data, form, 0, made.owner, span, made.offset)
+    told = Told(made.data, made.offset, made.shape, np.dtype(made.dtype), made.strides, made.writeable, 0)
+    return _of_memory(context, told, made.owner, span)
 
 
 def _on_host(made: dlpack.Imported) -> np.ndarray[Any, Any]:
@@ -188,41 +212,50 @@ def _of_buffer(found: Any) -> Any:
     return np.asarray(view) if view.format in ("d", "q", "l") and view.itemsize == 8 else found
 
 
-def _of_memory(
-    device: Device, handle: int, form: np.ndarray[Any, Any], queue: int, owner: Any, span: Span | None, offset: int = 0
-) -> DeviceArray:
-    """The array *form* whose element 0 is *offset* bytes behind what the driver calls *handle*."""
+def _of_memory(context: Context, told: Told, owner: Any, span: Span | None) -> DeviceArray:
+    """The array of which its owner has *told*.  Without *owner*, which it keeps, it is the same as long as that holds:
+    the driver is asked each time whose the memory is."""
     with session.lock:
-        map = session.opened().memory
-        if not form.size:
-            return DeviceArray(DeviceMemory(map, 0, 0, 0), 0, form)
+        map, borrowed = context.memory, session.borrowed
+        known = None if owner is not None else borrowed.views.get(told)
         try:
-            there = device.foreign(handle)
+            there = context.device.foreign(told.handle) if 0 not in told.shape else None
         except BackendError as reason:
             raise _elsewhere(str(reason), span) from reason
-        if not there.writeable:
-            form.flags.writeable = False
-        offset += there.offset
-        if own := map.holding(there.buffer):  # the array is one of ours, or in the copy of a mapped one
-            start = own.start - own.offset(own.start) + there.buffer - own.buffer
-            return DeviceArray(DeviceMemory(map, own.start, own.end, None, queue, owner), start + offset, form)
-        if there.nbytes:
-            used = session.borrowed.whole(map, there.buffer, there.nbytes, queue, owner)
-            start = used.start
-        else:
-            start = there.buffer
-            low, high = arrays.stretch(form, start + offset)
-            used = DeviceMemory(map, low, high, low, queue, owner)
-        return DeviceArray(used, start + offset, form)
+        if known is not None and known.is_right(map, there):
+            same: DeviceArray = known.array
+            return same
+        array = _made(map, told, there, owner)
+        if owner is None:
+            borrowed.keep(told, View(array, there, map.own_version))
+        return array
 
 
-def _device(dialects: Sequence[str], what: str, span: Span | None) -> Device:
-    """The device in use, one whose kernels are in one of *dialects*."""
+def _made(map: AddressMap, told: Told, there: Foreign | None, owner: Any) -> DeviceArray:
+    writeable = told.writeable and (there is None or there.writeable)
+    form = like(told.shape, told.dtype, told.strides, writeable)
+    if there is None:
+        return DeviceArray(DeviceMemory(map, 0, 0, 0), 0, form)
+    offset = told.offset + there.offset
+    if own := map.holding(there.buffer):  # the array is one of ours, or in the copy of a mapped one
+        start = own.start - own.offset(own.start) + there.buffer - own.buffer
+        return DeviceArray(DeviceMemory(map, own.start, own.end, None, told.queue, owner), start + offset, form)
+    if there.nbytes:
+        used = session.borrowed.whole(map, there.buffer, there.nbytes, told.queue, owner)
+        return DeviceArray(used, used.start + offset, form)
+    first = there.buffer + offset
+    low, high = arrays.stretch(form, first)
+    return DeviceArray(DeviceMemory(map, low, high, low, told.queue, owner), first, form)
+
+
+def _opened(dialects: Sequence[str], what: str, span: Span | None) -> Context:
+    """The device in use, one whose kernels are in one of *dialects*, and its address map."""
     api.ensure_started()
-    device = session.opened().device
-    if device.info.dialect not in dialects:
-        raise _elsewhere(f"it is on {what}, and nomp uses {device.info.backend}", span)
-    return device
+    context = session.opened()
+    info = context.device.info
+    if info.dialect not in dialects:
+        raise _elsewhere(f"it is on {what}, and nomp uses {info.backend}", span)
+    return context
 
 
 def _refused(found: Any, reason: Exception, span: Span | None) -> NompError:

@@ -17,7 +17,8 @@ from nomp.runtime.program import Ready
 @dataclass(frozen=True, slots=True)
 class Launched:
     """What `session.launch` has done: whether arrays were *copied*; if not, *launches* of *region* for the *sizes* that
-    decide, which are right in this *context* while the map has this *version*."""
+    decide, which are right in this *context* while the map has this *version*.  *queues* are those of others that use
+    the arrays."""
 
     copied: bool
     region: Region
@@ -25,13 +26,19 @@ class Launched:
     version: int
     launches: tuple[Ready, ...] = ()
     sizes: Mapping[str, Number] = field(default_factory=dict)
+    queues: frozenset[int] = frozenset()
 
     def again(self) -> None:
         """Launch once more."""
+        device = self.context.device
+        for queue in self.queues:
+            device.wait_for(queue)
         if self.context.recorder:
             self.context.recorder.run(self.region, self.sizes, self._enqueue)
         else:
             self._enqueue()
+        for queue in self.queues:
+            device.hold_up(queue)
 
     def _enqueue(self) -> None:
         for ready in self.launches:

@@ -67,8 +67,9 @@ class AddressMap:
     """The entries of one device, sorted by address: look-up takes logarithmic time."""
 
     def __init__(self, device: Device, changing: Callable[[], None] = lambda: None) -> None:
-        """*changing* is called before a pointer comes to mean another entry; `version` counts these changes."""
-        self.version = 0
+        """*changing* is called before a pointer comes to mean another entry; `version` counts these changes, and
+        `own_version` those of the entries that are not borrowed."""
+        self.version = self.own_version = 0
         self._device = self._plain = device
         self._watching: Callable[[str], Device] | None = None
         self._changing = changing
@@ -246,6 +247,7 @@ class AddressMap:
         self.version += 1
 
     def _insert(self, entry: Entry) -> None:
+        self.own_version += not entry.borrowed
         position = bisect_left(self._starts, entry.start)
         self._starts.insert(position, entry.start)
         self._entries.insert(position, entry)
@@ -263,6 +265,7 @@ class AddressMap:
     def drop(self, entry: Entry) -> None:
         """Remove *entry*, and free its buffer unless that is borrowed."""
         self._change()
+        self.own_version += not entry.borrowed
         position = bisect_left(self._starts, entry.start)
         del self._starts[position], self._entries[position]
         if not entry.adopted:

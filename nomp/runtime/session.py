@@ -250,9 +250,11 @@ class Session:
                 for queue in queues:
                     context.device.hold_up(queue)
             launched = bool(loan), found.region, context, context.memory.version
-            more = loan or queues or self._settings.verify or self._markers.push  # for each launch
+            more = loan or self._settings.verify or self._markers.push  # for each launch
             plan = None if more else found.launches(context, addresses)
-            return Launched(*launched, plan.launches, plan.sizes or {}) if plan else Launched(*launched)
+            if plan is None:
+                return Launched(*launched)
+            return Launched(*launched, plan.launches, plan.sizes or {}, frozenset(queues))
 
     def again(self, launched: Launched) -> bool:
         """Launch once more what has been *launched*, if that is known and still possible; whether it was."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -150,7 +150,7 @@ def test_memory_of_another_device(others: Any) -> None:
     if others.devices() < 2:
         pytest.skip("there is one GPU: test_cuda_sharing has the refusal without one, the double of HIP has two")
     memory = others.alloc(np.ones(6), device=1)
-    with pytest.raises(nomp.NompError, match="N633"):
+    with pytest.raises(nomp.NompError, match=r"on device 1, and nomp uses device 0.*N633"):
         add(OnGpu(memory, (6,)), nomp.zeros(6))
 
 
@@ -192,6 +192,79 @@ def test_views_of_mapped_arrays_are_the_arrays(others: Any) -> None:
     add(OnGpu(address + 8, (5,)), u[:5])
     nomp.update(from_=u, free=u)
     assert u.tolist() == [0, 1, 3, 6, 10, 15]
+
+
+def theirs(memory: int, host: np.ndarray[Any, Any], view: np.ndarray[Any, Any], **more: Any) -> OnGpu:
+    """The part of *memory* that *view* is of *host*."""
+    address = memory + view.ctypes.data - host.ctypes.data
+    return OnGpu(address, view.shape, view.dtype.str, strides=view.strides, **more)
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "place": lambda host: host[1:5], "shape": lambda host: host[:2], "order": lambda host: host[3::-1],
+    "gaps": lambda host: host[:7:2], "type": lambda host: host[:4].view(np.int64),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_an_owner_changes_is_seen_by_the_next_launch(others: Any, change: str) -> None:
+    """Launches are repeated where they are the same, and only there."""
+    host = np.arange(1.0, 10.0)
+    memory = others.alloc(host)
+    for view in (host[:4], CHANGES[change](host), host[:4]):
+        for _ in range(3):
+            add(theirs(memory, host, view), theirs(memory, host, view))
+            view += view
+    assert others.read(memory, 9) == host.tolist()
+    others.free(memory)
+
+
+def test_a_repeated_launch_looks_at_whose_the_memory_is(others: Any) -> None:
+    """The same array is refused when it says that it is read-only, is mapped as well, or has been freed."""
+    memory, b = others.alloc(np.ones(6)), nomp.array(np.ones(6))
+
+    def launch(**more: Any) -> None:
+        add(OnGpu(memory, (6,), **more), b)
+
+    for _ in range(3):
+        launch()
+    with pytest.raises(nomp.NompError, match=r"read-only.*N234"):
+        launch(read_only=True)
+    launch()
+    assert others.read(memory, 6) == [5] * 6
+    there = np.ctypeslib.as_array((ctypes.c_double * 7).from_address(memory))  # of which no element is read
+    nomp.update(alloc=there)
+    with pytest.raises(nomp.NompError, match="N630"):
+        launch()
+    nomp.update(free=there)
+    launch()
+    others.free(memory)
+    with pytest.raises(nomp.NompError, match=r"freed.*N633"):
+        launch()
+
+
+def test_memory_of_others_that_becomes_ours_and_theirs_again(others: Any) -> None:
+    """A driver gives the same address to each in turn; what is ours is known by its own entry in the map."""
+    device, memory = session.opened().device, others.alloc(np.ones(6))
+    b, alloc = nomp.array(np.ones(6)), device.alloc
+    for _ in range(3):
+        add(OnGpu(memory, (6,)), b)
+    device.alloc = lambda nbytes: memory  # as a driver may after they have freed it
+    device.free, free = lambda buffer: None, device.free
+    ours = nomp.empty(6)
+    device.alloc = alloc
+    ours.set(np.zeros(6))
+    for _ in range(3):
+        add(OnGpu(memory, (6,)), b)
+    assert ours.get().tolist() == [3] * 6
+    del ours
+    gc.collect()
+    nomp.empty(1)
+    for _ in range(3):
+        add(OnGpu(memory, (6,)), b)
+    assert others.read(memory, 6) == [6] * 6
+    device.free = free
+    others.free(memory)
 
 
 def test_memory_comes_and_goes(others: Any) -> None:

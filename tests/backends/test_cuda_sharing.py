@@ -26,11 +26,12 @@ class Driver:
         self.attributes, self.status = attributes, status
         self.calls: list[tuple[Any, ...]] = []
 
-    def cuPointerGetAttribute(self, value: Any, attribute: int, memory: Any) -> int:
-        if attribute not in self.attributes:
-            return 1
-        value._obj.value = self.attributes[attribute]
-        return 0
+    def cuPointerGetAttributes(self, count: int, attributes: Any, answers: Any, memory: Any) -> int:
+        """Memory that the driver does not know has attributes that are 0, or none (`status`)."""
+        for attribute, answer in zip(attributes[:count], answers[:count], strict=True):
+            ctypes.c_int.from_address(answer).value = self.attributes.get(attribute, 0)
+        self.calls.append(("cuPointerGetAttributes", memory.value))
+        return self.status
 
     def __getattr__(self, name: str) -> Any:
         def call(*arguments: Any) -> int:
@@ -56,17 +57,25 @@ def test_the_order_of_two_streams(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("attributes", "message"),
-    [({}, "freed"), ({2: 1, 9: 0}, "no memory of a GPU"), ({2: 2, 9: 1}, "on device 1, and nomp uses device 0")],
-)
+    ("attributes", "status", "message"),
+    [
+        ({}, 0, "freed"), ({2: 2, 9: 0}, 201, "freed"), ({2: 1, 9: 0}, 0, "no memory of a GPU"),
+        ({2: 2, 9: 1}, 0, "on device 1, and nomp uses device 0"),
+    ],
+)  # fmt: skip
 def test_memory_that_the_device_does_not_have(
-    monkeypatch: pytest.MonkeyPatch, attributes: dict[int, int], message: str
+    monkeypatch: pytest.MonkeyPatch, attributes: dict[int, int], status: int, message: str
 ) -> None:
-    monkeypatch.setattr(cuda_sharing, "_library", lambda: Driver(attributes))
+    monkeypatch.setattr(cuda_sharing, "_library", lambda: Driver(attributes, status))
     with pytest.raises(BackendError, match=message):
         cuda_sharing.found(4096, 0)
-    monkeypatch.setattr(cuda_sharing, "_library", lambda: Driver({2: 2, 9: 0}))
-    assert cuda_sharing.found(4096, 0).buffer == 4096
+
+
+def test_memory_that_the_device_has_costs_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver({2: 2, 9: 3})
+    monkeypatch.setattr(cuda_sharing, "_library", lambda: driver)
+    assert cuda_sharing.found(4096, 3) == (4096, 0, 0, True)
+    assert driver.calls == [("cuPointerGetAttributes", 4096)]
 
 
 def test_on_a_gpu() -> None:

@@ -132,13 +132,9 @@ int hipHostFree(void *memory) {
   return SUCCESS;
 }
 
-int hipMemGetAddressRange(void **start, size_t *size, void *at) {
+int hipPointerGetAttributes(Attributes *attributes, void *at) {
   LOCKED;
-  if (!is_ours(at, 1)) return INVALID_VALUE;
-  auto [first, buffer] = *std::prev(buffers.upper_bound((char *)at));
-  *start = first;
-  *size = buffer.first;
-  return SUCCESS;
+  return attributes_of(attributes, at);
 }
 
 int hipMemset(void *to, int value, size_t size) {

@@ -108,15 +108,9 @@ int hipHostFree(void *memory) {
   return cuMemFreeHost(memory);
 }
 
-int hipMemGetAddressRange(void **start, size_t *size, void *memory) {
+int hipPointerGetAttributes(Attributes *attributes, void *memory) {
   std::lock_guard<std::mutex> locked(lock);
-  auto next = buffers.upper_bound((char *)memory);
-  if (next == buffers.begin()) return INVALID_VALUE;
-  auto [first, buffer] = *std::prev(next);
-  if (buffer.second != current || (char *)memory >= first + buffer.first) return INVALID_VALUE;
-  *start = first;
-  *size = buffer.first;
-  return SUCCESS;
+  return attributes_of(attributes, memory);
 }
 
 int hipMemset(void *to, int value, size_t size) {

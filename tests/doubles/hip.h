@@ -25,6 +25,14 @@ struct Properties {
   char arch[256];
 };
 
+/* hipPointerAttribute_t. */
+struct Attributes {
+  int type, device;
+  void *on_device, *on_host;
+  int is_managed;
+  unsigned flags;
+};
+
 static thread_local int current = 0;
 static std::map<char *, std::pair<size_t, int>> buffers; /* size and device */
 
@@ -32,6 +40,16 @@ static size_t used_on(int device) {
   size_t used = 0;
   for (auto &[start, buffer] : buffers) used += buffer.second == device ? buffer.first : 0;
   return used;
+}
+
+/* What HIP 5 says of an address, whatever device is current. */
+static int attributes_of(Attributes *attributes, void *at) {
+  auto next = buffers.upper_bound((char *)at);
+  if (next == buffers.begin()) return INVALID_VALUE;
+  auto [start, buffer] = *std::prev(next);
+  if ((char *)at >= start + buffer.first) return INVALID_VALUE;
+  *attributes = {1, buffer.second, at, nullptr, 0, 0};
+  return SUCCESS;
 }
 
 extern "C" {
@@ -76,7 +94,6 @@ NOT_NEEDED(hipStreamDestroy)
 NOT_NEEDED(hipEventCreate)
 NOT_NEEDED(hipEventQuery)
 NOT_NEEDED(hipMallocPitch)
-NOT_NEEDED(hipPointerGetAttributes)
 NOT_NEEDED(hipModuleGetGlobal)
 NOT_NEEDED(hipDeviceGetAttribute)
 }

@@ -14,9 +14,11 @@ import pyopencl
 import pyopencl.array
 import pytest
 from borrowing import OnGpu, Tensor
+from nomp_backends.opencl import OpenCLKernel
 
 import nomp
-from nomp.runtime import dlpack, session
+from nomp.runtime import dlpack, interop, session
+from nomp.runtime.device_memory import MOST_VIEWS
 
 Load = Callable[[str], ModuleType]
 Add = Callable[[Any, Any], None]
@@ -252,6 +254,39 @@ def test_a_queue_waits_for_all_that_uses_its_memory(monkeypatch: pytest.MonkeyPa
         assert told == [("wait_for", queue.int_ptr), ("hold_up", queue.int_ptr)]
 
 
+def test_each_of_the_same_launches_is_ordered_with_the_queue_of_others(
+    add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(nomp.empty(1).handles.context))
+    theirs, b = pyopencl.array.to_device(queue, np.arange(4.0)), nomp.array(np.ones(4))
+    add(theirs, b)
+    device, told = session.opened().device, []
+    for name in ("wait_for", "hold_up"):
+        monkeypatch.setattr(device, name, lambda other, name=name: told.append((name, other)))
+    monkeypatch.setattr(OpenCLKernel, "launch", lambda *arguments: told.append(("launch", 0)))
+    for _ in range(3):
+        add(theirs, b)
+    assert told == [("wait_for", queue.int_ptr), ("launch", 0), ("hold_up", queue.int_ptr)] * 3
+    told.clear()
+    theirs.queue = None
+    add(theirs, b)
+    assert told == [("launch", 0)]
+
+
+def test_what_others_say_is_enough_to_know_an_array_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For launches, which repeat then; who has asked for an array gets one of his own, which keeps theirs."""
+    queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(nomp.empty(1).handles.context))
+    theirs = pyopencl.array.to_device(queue, np.arange(4.0))
+    (first,), (again, part) = interop.adapted([theirs], None), interop.adapted([theirs[:], theirs[1:]], None)
+    assert again is first and part is not first and first.memory.owner is None
+    assert nomp.asarray(theirs) is not nomp.asarray(theirs) and nomp.asarray(theirs).memory.owner is theirs
+    device, foreign = session.opened().device, session.opened().device.foreign
+    for change in ({"nbytes": 64}, {"writeable": False}):  # another buffer that has got the same handle
+        monkeypatch.setattr(device, "foreign", lambda memory, change=change: foreign(memory)._replace(**change))
+        (other,) = interop.adapted([theirs], None)
+        assert other is not first and other.flags.writeable == change.get("writeable", True)
+
+
 def test_many_arrays_of_others_come_and_go(add: Add) -> None:
     handles = nomp.empty(1).handles
     queue = pyopencl.CommandQueue(pyopencl.Context.from_int_ptr(handles.context))
@@ -261,6 +296,10 @@ def test_many_arrays_of_others_come_and_go(add: Add) -> None:
         add(theirs, nomp.array(np.full(n, float(n))))
         assert theirs.get().tolist() == [n] * n
     assert entries() <= before + 70
+    theirs = pyopencl.array.zeros(queue, 2 * MOST_VIEWS, np.float64)
+    for n in range(2 * MOST_VIEWS):
+        interop.adapted([theirs[n:]], None)
+    assert len(session.borrowed.views) == MOST_VIEWS
 
 
 def test_buffers_whose_numbers_are_those_of_python(add: Add) -> None:

@@ -11,7 +11,7 @@ from fake import INFO, FakeDevice
 
 from nomp.diagnostics import NompError, Span
 from nomp.runtime import device_memory
-from nomp.runtime.device_memory import MOST, Borrowed, DeviceMemory, allocate, collect
+from nomp.runtime.device_memory import MOST, Borrowed, DeviceMemory, View, allocate, collect
 from nomp.runtime.lent import HostArray
 from nomp.runtime.memory import ALLOC, FREE, AddressMap
 
@@ -96,6 +96,16 @@ def test_buffers_without_addresses_keep_theirs_while_anyone_has_them(map: Addres
     again = borrowed.whole(map, 77, 40, 0, None)
     assert again.start == first.start
     assert len(borrowed._starts) <= MOST + 2
+
+
+def test_what_stands_for_buffers_goes_with_the_last_that_has_it(map: AddressMap) -> None:
+    """Also where that is later than when the map forgets it."""
+    borrowed = Borrowed()
+    for n in range(6 * MOST):
+        made = borrowed.whole(map, 0x5000_0000 + 0x1000 * n, 8, 0, None)
+        borrowed.provide(map, [array_at(made, made.start, made.end)], HERE)
+        borrowed.keep(n % (2 * MOST), View(made, None, map.own_version))
+    assert len(borrowed._starts) <= 3 * MOST
 
 
 def test_what_cannot_be_provided(map: AddressMap) -> None:
