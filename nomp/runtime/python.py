@@ -37,6 +37,8 @@ _ARRAYS = (np.ndarray, np.memmap, DeviceArray)
 _FLAGS = arrays.WRITEABLE | arrays.ALIGNED | arrays.C_ORDER
 _CALLABLE = (FunctionType, ModuleType, type, np.ufunc, type(len))
 _PLAIN = Wrapping()
+MOST_SEEN = 8
+"""How many launches of a loop are known again; the one that was the last longest ago goes."""
 
 
 def given(found: Any) -> Given:
@@ -98,27 +100,27 @@ class _Seen:
     def __init__(self, steps: range, objects: Sequence[Any], guards: Sequence[Guard], launched: Launched) -> None:
         self._steps, self._guards, self.launched = steps, guards, launched
         held = [(k, found) for k, found in enumerate(objects) if type(found) in _ARRAYS]
-        self._arrays = [(k, weakref.ref(a), *_form(a)) for k, a in held]
+        self._arrays = [(k, weakref.ref(a), _form(a)) for k, a in held]
         self._others = [(k, found) for k, found in enumerate(objects) if type(found) not in _ARRAYS]
 
     def is_same(self, steps: range, objects: Sequence[Any]) -> bool:
         """Whether a launch over *steps* with *objects* is the same one."""
         if steps != self._steps:
             return False
-        for k, reference, *form in self._arrays:
-            array = objects[k]
-            if array is not reference() or form != _form(array):
-                return False
         for k, before in self._others:
             now = objects[k]
             if now is not before and (type(now) is not type(before) or now != before or now == 0):
                 return False  # zeros may differ in their signs
+        for k, reference, form in self._arrays:
+            array = objects[k]
+            if array is not reference() or form != _form(array):
+                return False
         return all(guard.holds for guard in self._guards)
 
 
-def _form(array: Any) -> list[Any]:
+def _form(array: Any) -> tuple[Any, ...]:
     """What of an array a program may change in place."""
-    return [array.shape, array.strides, array.dtype, array.flags.num]
+    return array.shape, array.strides, array.dtype, array.flags.num
 
 
 class AnnotatedLoop:
@@ -127,7 +129,7 @@ class AnnotatedLoop:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self._special: dict[Any, dict[Wrapping, Special]] = {}
-        self._seen: _Seen | None = None
+        self._seen: tuple[_Seen, ...] = ()  # the last one first; not changed in place, for there may be threads
         self._told = False
 
     def __call__(self, steps: range, *objects: Any) -> tuple[Any, ...] | None:
@@ -138,9 +140,10 @@ class AnnotatedLoop:
             return None
         if not interop.PLAIN.issuperset(map(type, objects)):
             objects = tuple(interop.adapted(objects, self.loop.span))
-        seen = self._seen
-        if seen is not None and seen.is_same(steps, objects) and session.again(seen.launched):
-            return (steps[-1],) if self.loop.results else ()
+        for seen in self._seen:
+            if seen.is_same(steps, objects) and session.again(seen.launched):
+                self._remember(seen)
+                return (steps[-1],) if self.loop.results else ()
         with session.lock:
             if session.verifying():  # in a loop that runs on the host
                 found = self._on_host(steps, objects)
@@ -206,7 +209,13 @@ class AnnotatedLoop:
         if launched.copied and not self._told:
             self._tell(used)
         if launched.launches:
-            self._seen = _Seen(steps, objects, special.translated.guards, launched)
+            self._remember(_Seen(steps, objects, special.translated.guards, launched))
+
+    def _remember(self, seen: _Seen) -> None:
+        """Look for *seen* first in the next call."""
+        before = self._seen
+        if not before or before[0] is not seen:
+            self._seen = (seen, *[other for other in before if other is not seen][: MOST_SEEN - 1])
 
     def _on_host(self, steps: range, objects: Sequence[Any]) -> dict[str, Any]:
         """Run the loop without a kernel; the variables afterwards."""

@@ -278,6 +278,31 @@ def test_launches_are_repeated_where_something_has_been_tuned(
     assert any(repeated)
 
 
+def test_launches_that_take_turns_are_repeated(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two arrays that change their places, and two colours; many more launches than are known are still right."""
+    text = """
+    @nomp.jit
+    def f(a, b, colour):
+        #pragma nomp for
+        for i in range(colour, len(a) - 1, 2):
+            a[i] = b[i - 1] + b[i + 1] + 1
+    """
+    function = load(text).f
+    a, b = (nomp.array(np.arange(8.0) + k) for k in (0, 10))
+    hosts, launched = (a.get(), b.get()), list[Any]()  # which are looked at anew
+    launch = session.launch
+    monkeypatch.setattr(session, "launch", lambda *given: launched.append(given) or launch(*given))
+    for colours, most in ((2, 4), (2, 0), (6, 12), (6, 12), (2, 4), (2, 0)):
+        launched.clear()
+        for colour in range(1, 1 + colours):
+            for there, here in (((a, b), hosts), ((b, a), hosts[::-1])):
+                function(*there, colour)
+                function.__wrapped__(*here, colour)
+        assert len(launched) <= most
+        np.testing.assert_array_equal(a.get(), hosts[0])
+        np.testing.assert_array_equal(b.get(), hosts[1])
+
+
 @pytest.mark.parametrize("finalize", ["#pragma nomp finalize", "nomp.finalize()"])
 def test_pragmas_are_the_functions_of_their_names(tmp_path: Path, finalize: str) -> None:
     """A sync has nothing to wait for before init; finalize lets go of the arrays that were on the device."""
