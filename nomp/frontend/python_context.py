@@ -7,13 +7,14 @@ Types of variables are not declared in Python: a loop is translated until no ass
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from nomp.arithmetic import is_float
 from nomp.diagnostics import Diagnostic, NompError, Note, Span, error, source_line
+from nomp.frontend.python_identity import identity
 from nomp.frontend.python_source import REGISTRY
 from nomp.frontend.python_types import OWN, Value, device, fits, shown
 from nomp.region import Expr, Function, Param, Place, Var
@@ -166,19 +167,25 @@ class Subscript:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What is taken for constant: variable *name*, which is *attribute* of *owner*, or in the dict *owner*."""
+    """What is taken for constant: variable *name*, which is *attribute* of *owner*, or in the dict *owner*.
+
+    It is *object*, or, later, one of the same *identity*.
+    """
 
     name: str
     owner: Any
     attribute: str
     object: Any
+    identity: Hashable
 
     @property
     def holds(self) -> bool:
         """Whether it still is."""
         owner = self.owner
         found = owner.get(self.attribute) if isinstance(owner, dict) else getattr(owner, self.attribute)
-        return found is self.object
+        if found is self.object and type(found) is not dict:  # which is changed in place
+            return True
+        return identity(found) == self.identity
 
     @property
     def may_be_set_here(self) -> bool:
@@ -197,7 +204,7 @@ class Shared:
 
     def guard(self, name: str, owner: Any, attribute: str, found: Any) -> None:
         """Take *found* for constant: see `Guard`."""
-        self.guards[id(owner), attribute] = Guard(name, owner, attribute, found)
+        self.guards[id(owner), attribute] = Guard(name, owner, attribute, found, identity(found))
 
 
 class Context:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nomp.arithmetic import cast
 from nomp.diagnostics import Diagnostic, NompError, Span, error
@@ -63,6 +64,15 @@ class Loop:
         """The variable that the loop counts with."""
         assert isinstance(self.node.target, ast.Name)
         return self.node.target.id
+
+    def is_like(self, other: Loop) -> bool:
+        """Whether *other* is this loop, of a text that was read once more."""
+        return self._parts() == other._parts()
+
+    def _parts(self) -> tuple[Any, ...]:
+        node, after = ast.dump(self.node, include_attributes=True), list(self.after.values())
+        words = self.file, self.line, self.text, self.clauses
+        return *words, self.arguments, self.shared, self.results, self.visible, node, after
 
     @property
     def span(self) -> Span:

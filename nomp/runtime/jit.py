@@ -50,10 +50,15 @@ def jit(function: F) -> F:
 
 
 def install(namespace: dict[str, Any], loops: dict[str, Loop]) -> Registry:
-    """The registry of the module with *namespace*, with *loops* added."""
-    registry = namespace.setdefault(python.REGISTRY, Registry())
-    registry.loops.update({key: AnnotatedLoop(loop) for key, loop in loops.items()})
-    return registry  # type: ignore[no-any-return]
+    """The registry of the module with *namespace*, with *loops* added; those that it has already keep their kernels."""
+    registry: Registry = namespace.setdefault(python.REGISTRY, Registry())
+    for key, loop in loops.items():
+        before = registry.loops.get(key)
+        if before is None or not before.loop.is_like(loop):
+            registry.loops[key] = AnnotatedLoop(loop)
+            if before is not None:
+                before.clear()
+    return registry
 
 
 def _code_of(module: CodeType, function: CodeType) -> CodeType:

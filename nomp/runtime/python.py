@@ -10,7 +10,8 @@ The objects under the names of a loop are looked at for each launch, because in 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from types import FunctionType, ModuleType
@@ -21,6 +22,7 @@ import numpy as np
 from nomp.diagnostics import Diagnostic, Span, error
 from nomp.frontend.python_context import UNSET, Given, Guard, Static, Unset, Unusable, Wrapping
 from nomp.frontend.python_context import Number as NumberOf
+from nomp.frontend.python_identity import identity
 from nomp.frontend.python_regions import Loop, translate
 from nomp.frontend.python_types import TYPES
 from nomp.region import Region
@@ -37,6 +39,8 @@ _ARRAYS = (np.ndarray, np.memmap, DeviceArray)
 _FLAGS = arrays.WRITEABLE | arrays.ALIGNED | arrays.C_ORDER
 _CALLABLE = (FunctionType, ModuleType, type, np.ufunc, type(len))
 _PLAIN = Wrapping()
+MOST_SPECIAL = 64
+"""For how many combinations of types and functions a loop's translations are kept; the least recently used go."""
 MOST_SEEN = 8
 """How many launches of a loop are known again; the one that was the last longest ago goes."""
 
@@ -101,7 +105,9 @@ class _Seen:
         self._steps, self._guards, self.launched = steps, guards, launched
         held = [(k, found) for k, found in enumerate(objects) if type(found) in _ARRAYS]
         self._arrays = [(k, weakref.ref(a), _form(a)) for k, a in held]
-        self._others = [(k, found) for k, found in enumerate(objects) if type(found) not in _ARRAYS]
+        self._functions = [(k, identity(f)) for k, f in enumerate(objects) if type(f) is FunctionType]
+        apart = {k for k, *_ in (*self._arrays, *self._functions)}
+        self._others = [(k, found) for k, found in enumerate(objects) if k not in apart]
 
     def is_same(self, steps: range, objects: Sequence[Any]) -> bool:
         """Whether a launch over *steps* with *objects* is the same one."""
@@ -114,6 +120,9 @@ class _Seen:
         for k, reference, form in self._arrays:
             array = objects[k]
             if array is not reference() or form != _form(array):
+                return False
+        for k, function in self._functions:  # which may be others than those that were translated, and so guarded
+            if identity(objects[k]) != function:
                 return False
         return all(guard.holds for guard in self._guards)
 
@@ -128,7 +137,7 @@ class AnnotatedLoop:
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
-        self._special: dict[Any, dict[Wrapping, Special]] = {}
+        self._special: OrderedDict[Any, dict[Wrapping, Special]] = OrderedDict()
         self._seen: tuple[_Seen, ...] = ()  # the last one first; not changed in place, for there may be threads
         self._told = False
 
@@ -154,6 +163,12 @@ class AnnotatedLoop:
             self._launch(special, steps, objects)
             return special.end(steps, objects) if self.loop.results else ()
 
+    def clear(self) -> None:
+        """Give back what the kernels have: the loop is not launched again."""
+        with session.lock:
+            while self._special:
+                self._drop(self._special.popitem()[1])
+
     def explain(self) -> str:
         """What was made of the loop for each combination of types with which it has been launched."""
         from nomp import remarks
@@ -170,11 +185,16 @@ class AnnotatedLoop:
 
     def _find(self, steps: range, objects: Sequence[Any]) -> tuple[Special, list[Any]]:
         """The translation for *objects*, with subscripts treated as the numbers ask for it, and the numbers."""
-        variants = self._special.setdefault((steps.step > 0, *map(_key, objects)), {})
+        key = steps.step > 0, *map(_key, objects)
+        variants = self._special.get(key, {})
         plain = variants.get(_PLAIN)
         if plain is None or not all(guard.holds for guard in plain.translated.guards):
-            variants.clear()
-            plain = variants[_PLAIN] = self._make(steps, objects, _PLAIN)
+            plain = self._make(steps, objects, _PLAIN)
+            self._drop(variants)
+            self._special[key] = variants = {_PLAIN: plain}
+        self._special.move_to_end(key)
+        while len(self._special) > MOST_SPECIAL:
+            self._drop(self._special.popitem(last=False)[1])
         special, values = plain, plain.read(steps, objects)
         wrapping = plain.wrapping(values)
         if wrapping != _PLAIN:
@@ -184,6 +204,9 @@ class AnnotatedLoop:
             values = special.read(steps, objects)
         special.check(values)
         return special, values
+
+    def _drop(self, variants: Mapping[Wrapping, Special]) -> None:
+        session.drop([special.kernel for special in variants.values()])
 
     def _make(self, steps: range, objects: Sequence[Any], wrapping: Wrapping) -> Special:
         names = self.loop.arguments
@@ -246,7 +269,7 @@ def _key(found: Any) -> Any:
         if flags & arrays.C_ORDER:
             return found.dtype, found.ndim, flags
         return found.dtype, flags, arrays.layout_of(found)
-    return kind, found if isinstance(found, _CALLABLE) else None
+    return kind, identity(found) if isinstance(found, _CALLABLE) else None
 
 
 def _source(region: Region, backend: str) -> str:

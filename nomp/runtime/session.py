@@ -7,11 +7,11 @@ functions work on one `Session` and may be called from several threads; tests ma
 from __future__ import annotations
 
 import atexit
-import contextlib
+import itertools
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,8 @@ class Session:
         self.lock = threading.RLock()  # held while a loop runs on the host, too
         self._compile = compile
         self._backends = backends
-        self._kernels: list[Kernel] = []
+        self._kernels: dict[int, Kernel] = {}
+        self._numbers = itertools.count()
         self._context: Context | None = None
         self._trials = Trials(self.lock)
         self._settings = Settings()
@@ -193,8 +194,16 @@ class Session:
             context = self.opened(kernel.span)
             if eager and not region.clauses.jit:  # which values these have, only a launch tells
                 kernel.compile(context, {}, kernel.usual)
-            self._kernels.append(kernel)
-            return len(self._kernels) - 1
+            self._kernels[number := next(self._numbers)] = kernel
+            return number
+
+    def drop(self, kernels: Iterable[int]) -> None:
+        """Forget *kernels*, which nobody runs again, and give back what they have on the device."""
+        with self.lock, driver_errors("freeing what kernels needed"):
+            for kernel in map(self._kernels.pop, kernels):
+                if self._context is not None:
+                    self._context.memory.renew()  # launches that may be repeated use it
+                    kernel.release(self._context)
 
     def run(self, kernel: int, addresses: Sequence[int], has_loop: bool = False) -> bool:
         """Launch: one host address for each parameter.
@@ -203,22 +212,21 @@ class Session:
         Errors: N602 before init, N609 no such kernel, and those of `Kernel.run`.  Warns: N619.
         """
         with self.lock:
-            known = 0 <= kernel < len(self._kernels)
-            context = self.opened(self._kernels[kernel].span if known else None)
-            if not known:
+            found = self._kernels.get(kernel)
+            context = self.opened(found.span if found else None)
+            if found is None:
                 step = "use the id that nomp_jit gave, after it has succeeded"
                 raise error("N609", f"Kernel id {kernel} passed to nomp_run is not valid.", help=step)
             self._lent.clear(context.memory)
             if not self._settings.verify:
                 replays = self.replays if self._keeps else None
-                found = self._kernels[kernel]
-                held = replays.held_back() if replays else contextlib.nullcontext()
+                held = replays.held_back() if replays else nullcontext()
                 with held, self.marked(found.region.name, found.span):
                     replay = found.run(context, addresses)
                 if replay and replays:
                     replays.keep(kernel, replay, markers.text(found.region.name, found.span))
                 return False
-            return self._trials.attempt(context, self._kernels[kernel], addresses, has_loop, self._settings)
+            return self._trials.attempt(context, found, addresses, has_loop, self._settings)
 
     def launch(
         self, kernel: int, addresses: Sequence[int], arrays: Sequence[HostArray], loop: Callable[[], None] | None = None
@@ -252,9 +260,8 @@ class Session:
             launched = bool(loan), found.region, context, context.memory.version
             more = loan or self._settings.verify or self._markers.push  # for each launch
             plan = None if more else found.launches(context, addresses)
-            if plan is None:
-                return Launched(*launched)
-            return Launched(*launched, plan.launches, plan.sizes or {}, frozenset(queues))
+            again = (plan.launches, plan.sizes or {}, frozenset(queues)) if plan else ()
+            return Launched(*launched, *again)
 
     def again(self, launched: Launched) -> bool:
         """Launch once more what has been *launched*, if that is known and still possible; whether it was."""
@@ -302,7 +309,7 @@ class Session:
             with driver_errors("closing the device"), ExitStack() as steps:  # all of it, in reverse
                 steps.callback(context.device.close)
                 steps.callback(context.memory.clear)
-                for kernel in self._kernels:
+                for kernel in self._kernels.values():
                     steps.callback(kernel.release, context)
                 if self.replays:
                     steps.callback(self.replays.stop)
@@ -373,6 +380,7 @@ borrowed = _session.borrowed
 kept = _session.kept
 update = _session.update
 declare = _session.declare
+drop = _session.drop
 run = _session.run
 launch = _session.launch
 again = _session.again
@@ -394,5 +402,5 @@ tune = _session.tune
 def _at_exit() -> None:
     """Release the device of a program that ends without finalize; there is no one left to tell of errors."""
     if started():
-        with contextlib.suppress(NompError):
+        with suppress(NompError):
             finalize()
