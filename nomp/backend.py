@@ -2,7 +2,7 @@
 
 A backend is an object that satisfies `Backend`, registered under the entry-point group ``nomp.backends`` (the name is
 the backend's; the value is a callable without arguments that makes it).  ``tests/backends`` holds the conformance test:
-what passes it is a backend.  Backends import this module, `diagnostics` and nothing else of nomp.
+what passes it is a backend.  Backends import this module, `diagnostics`, `launchers` and nothing else.
 
 Errors: `BackendError` for what the device or its driver refuses; it becomes an N5xx or N6xx diagnostic further up.
 """

@@ -9,6 +9,7 @@ import os
 import platform as host
 
 from nomp.backend import BackendError, DeviceInfo
+from nomp.launchers import is_alone
 from nomp_backends import opencl_driver as cl
 
 
@@ -28,9 +29,11 @@ def platforms() -> list[list[int]]:
 
 
 def _has_all_processors() -> bool:
-    """Whether nobody has given the process, or PoCL, a part of the processors, which binding does not know of."""
+    """Whether nobody has given the process, or PoCL, a part of the processors, which binding does not know of, and no
+    other rank of an MPI program is there: each would bind its first thread to the first processor, and so on."""
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
-    return len(allowed) == os.cpu_count() and "POCL_MAX_PTHREAD_COUNT" not in os.environ
+    is_whole = len(allowed) == os.cpu_count() and "POCL_MAX_PTHREAD_COUNT" not in os.environ
+    return is_whole and is_alone(os.environ)
 
 
 def _devices(platform: int) -> list[int]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from nomp.backend import Backend, BackendError, Device, DeviceInfo, NoSuchDevice
 from nomp.config import LOCAL, Settings
 from nomp.diagnostics import Note, did_you_mean, error
+from nomp.launchers import local_rank
 from nomp.runtime.failure import driver_errors
 
 Backends = Mapping[str, Callable[[], Backend]]
@@ -20,12 +21,6 @@ Candidate = tuple[Backend, int, int, DeviceInfo]
 
 _PREFERENCE = (("cuda", True), ("hip", True), ("opencl", True), ("opencl", False))
 """The order of ``auto``: backends, and whether a GPU is meant."""
-
-_LOCAL_RANKS = (
-    "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
-    "JSM_NAMESPACE_LOCAL_RANK", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID",
-)  # fmt: skip
-"""Where the programs that start MPI's ranks leave the number of a rank among those of its machine."""
 
 _LISTED = "nomp devices lists the platforms and devices"
 
@@ -47,12 +42,6 @@ def open_device(settings: Settings, backends: Backends) -> Device:
             return backend.open(settings.platform, _number(settings, backend))
         except NoSuchDevice as reason:
             raise error("N614", str(reason), help=_LISTED) from reason
-
-
-def local_rank(environ: Mapping[str, str]) -> int:
-    """Which of its machine's MPI ranks a process is; 0 for one that nothing which is known has started."""
-    found = (environ.get(name, "") for name in _LOCAL_RANKS)
-    return next((int(text) for text in found if text.isdecimal()), 0)
 
 
 def _number(settings: Settings, backend: Backend) -> int:

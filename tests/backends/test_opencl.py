@@ -60,12 +60,16 @@ print(os.environ.get("POCL_AFFINITY"))
 _BINDING = [
     ({"OMP_PROC_BIND": "true"}, 1, "1"), ({}, 0, "1"), ({}, 1, "None"), ({"POCL_AFFINITY": "0"}, 0, "0"),
     ({"POCL_MAX_PTHREAD_COUNT": "1"}, 0, "None"),
+    ({"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 0, "None"),
+    ({"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}, 0, "1"),
+    ({"OMP_PROC_BIND": "true", "OMPI_COMM_WORLD_LOCAL_RANK": "1"}, 0, "1"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("extra", "others", "expected"), _BINDING)
 def test_pocl_binds_its_threads(extra: dict[str, str], others: int, expected: str) -> None:
-    """Where an OpenMP runtime would leave it one core, and where there are no *others* than the program's."""
+    """Where an OpenMP runtime would leave it one core, and where there are no *others* than the program's: processors
+    that it may not use, and ranks."""
     names = ("OMP_PROC_BIND", "POCL_AFFINITY", "POCL_MAX_PTHREAD_COUNT")
     env = {k: v for k, v in os.environ.items() if k not in names} | extra
     command = [sys.executable, "-c", SCRIPT, str(others)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from fake import INFO, FakeDevice
 from nomp.backend import DeviceInfo, NoSuchDevice
 from nomp.config import LOCAL, Settings
 from nomp.diagnostics import NompError
-from nomp.runtime.devices import local_rank, open_device
+from nomp.runtime.devices import open_device
 
 
 class Listed:
@@ -57,13 +56,3 @@ def test_ranks_share_the_devices_of_their_machine(monkeypatch: pytest.MonkeyPatc
         opened(CUDA, platform=3)
     with pytest.raises(NompError, match="N615"):
         opened(Listed("cuda"))
-
-
-@pytest.mark.parametrize(
-    ("environ", "rank"),
-    [({"SLURM_LOCALID": "3"}, 3), ({"MPI_LOCALRANKID": "2"}, 2), ({}, 0), ({"SLURM_LOCALID": "?"}, 0),
-     ({"OMPI_COMM_WORLD_LOCAL_RANK": "1", "SLURM_LOCALID": "0"}, 1)],
-)  # fmt: skip
-def test_local_rank(environ: Mapping[str, str], rank: int) -> None:
-    """That of the program that started it: mpirun in a job of Slurm counts its own ranks."""
-    assert local_rank(environ) == rank

@@ -1,0 +1,35 @@
+"""What the programs that start MPI's ranks (mpirun, srun, jsrun ...) leave in the environment of each.
+
+In: an environment.  Out: which of its machine's ranks a process is, and whether it has the machine to itself.  Used by
+`runtime.devices` and by backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_LOCAL = {
+    "OMPI_COMM_WORLD_LOCAL_RANK": "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "MPI_LOCALRANKID": "MPI_LOCALNRANKS",
+    "MV2_COMM_WORLD_LOCAL_RANK": "MV2_COMM_WORLD_LOCAL_SIZE",
+    "PALS_LOCAL_RANKID": "PALS_LOCAL_SIZE",
+    "JSM_NAMESPACE_LOCAL_RANK": "JSM_NAMESPACE_LOCAL_SIZE",
+    "FLUX_TASK_LOCAL_ID": "FLUX_JOB_SIZE",
+    "SLURM_LOCALID": "SLURM_STEP_TASKS_PER_NODE",
+}
+"""The variables that have the number of a rank among those of its machine, and how many these are: Flux has that of all
+machines, and Slurm that of each machine (``4(x2),3``), which scripts that started no ranks do not have."""
+
+
+def local_rank(environ: Mapping[str, str]) -> int:
+    """Which of its machine's MPI ranks a process is; 0 for one that nothing which is known has started."""
+    return next((int(environ[name]) for name in _LOCAL if environ.get(name, "").isdecimal()), 0)
+
+
+def is_alone(environ: Mapping[str, str]) -> bool:
+    """Whether no other rank is known to be on a process's machine."""
+    name = next((name for name in _LOCAL if environ.get(name, "").isdecimal()), None)
+    if name is None:
+        return True
+    sizes = [part.partition("(")[0].strip() for part in environ.get(_LOCAL[name], "").split(",")]
+    return int(environ[name]) == 0 and all(int(size) <= 1 for size in sizes if size.isdecimal())
