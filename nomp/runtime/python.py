@@ -103,11 +103,15 @@ class _Seen:
 
     def __init__(self, steps: range, objects: Sequence[Any], guards: Sequence[Guard], launched: Launched) -> None:
         self._steps, self._guards, self.launched = steps, guards, launched
-        held = [(k, found) for k, found in enumerate(objects) if type(found) in _ARRAYS]
-        self._arrays = [(k, weakref.ref(a), _form(a)) for k, a in held]
-        self._functions = [(k, identity(f)) for k, f in enumerate(objects) if type(f) is FunctionType]
-        apart = {k for k, *_ in (*self._arrays, *self._functions)}
-        self._others = [(k, found) for k, found in enumerate(objects) if k not in apart]
+        self._arrays, self._functions, self._others = list[Any](), list[Any](), list[Any]()
+        for k, found in enumerate(objects):
+            kind = type(found)
+            if kind in _ARRAYS:
+                self._arrays.append((k, weakref.ref(found), _form(found)))
+            elif kind is FunctionType:
+                self._functions.append((k, identity(found)))
+            else:
+                self._others.append((k, found))
 
     def is_same(self, steps: range, objects: Sequence[Any]) -> bool:
         """Whether a launch over *steps* with *objects* is the same one."""
