@@ -201,7 +201,7 @@ class Session:
         """Forget *kernels*, which nobody runs again, and give back what they have on the device."""
         with self.lock, driver_errors("freeing what kernels needed"):
             for kernel in map(self._kernels.pop, kernels):
-                if self._context is not None:
+                if self._context is not None and self._owner == os.getpid():
                     self._context.memory.renew()  # launches that may be repeated use it
                     kernel.release(self._context)
 

@@ -12,6 +12,7 @@ import pytest
 
 import nomp
 from nomp.runtime import python, session
+from nomp.runtime.kernel import Kernel
 
 Load = Callable[[str], ModuleType]
 
@@ -200,6 +201,25 @@ def test_the_least_recently_used_go(load: Load, monkeypatch: pytest.MonkeyPatch,
     a = np.arange(4.0)
     module.apply(a, module.make(4)[0])
     assert a.tolist() == [3, 7, 11, 15]
+
+
+def test_a_kernel_that_is_dropped_is_gone(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, a, released = load(APPLY + MADE), nomp.array(np.arange(4.0)), list[Kernel]()
+    for k in (1, 2):
+        module.apply(a, module.make(k)[0])
+    loop = next(iter(module.__nomp__.loops.values()))
+    one, other = (variants.popitem()[1].kernel for variants in loop._special.values())
+    monkeypatch.setattr(Kernel, "release", lambda kernel, context: released.append(kernel))
+    memory, owner = session.opened().memory, session.drop.__self__  # type: ignore[attr-defined]
+    version = memory.version
+    session.drop([one])
+    assert len(released) == 1 and memory.version > version  # so that nobody repeats a launch of it
+    with pytest.raises(nomp.NompError, match="N609"):
+        session.run(one, [])
+    monkeypatch.setattr(owner, "_owner", -1)  # as in a child after fork, whose driver is its parent's
+    session.drop([other])
+    assert len(released) == 1
+    monkeypatch.undo()
 
 
 @pytest.mark.slow
