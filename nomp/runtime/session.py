@@ -22,7 +22,7 @@ from nomp.config import Settings
 from nomp.device_source import DeviceSource, Variant
 from nomp.diagnostics import NompError, Span, error
 from nomp.region import Region
-from nomp.runtime import lent, markers
+from nomp.runtime import choices, lent, markers
 from nomp.runtime.device_memory import Borrowed, collect
 from nomp.runtime.devices import Backends, open_device
 from nomp.runtime.failure import driver_errors
@@ -81,7 +81,7 @@ class Session:
             self._settings = settings
             memory = AddressMap(device, self._forget)
             kept = cache.opened(settings, lambda remark: show([remark], settings))
-            tuning = _tuning(settings, device.info)
+            tuning = choices.tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)
             self._context = Context(device, memory, compile, judge(settings), kept, tuning=tuning)
             self._markers = Markers()
@@ -153,7 +153,7 @@ class Session:
         """From now on choose, and try, what *settings* say.  N602 before init."""
         with self.lock:
             context, self._settings = self.opened(), settings
-            tuning = _tuning(settings, context.device.info)
+            tuning = choices.tuning(settings, context.device.info)
             self._context = replace(context, tuning=tuning)
             self._forget()
             return tuning
@@ -350,17 +350,6 @@ class Session:
             return source
 
         return compile
-
-
-def _tuning(settings: Settings, device: DeviceInfo) -> Tuning | None:
-    """What chooses where scripts leave a choice, if something has been, or is to be, measured."""
-    where = cache.tuning_folder(settings)
-    if where is None or not (settings.tune != "off" or where.is_dir()):
-        return None
-    from nomp.runtime.tuning import Tuning
-    from nomp.tuning.database import Database
-
-    return Tuning(settings, device, Database(where, lambda problem: show([problem], settings)))
 
 
 _session = Session()
