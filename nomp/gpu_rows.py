@@ -180,7 +180,7 @@ def spread(nest: list[For], rows: Rows, lanes: int, known: Callable[[For], bool]
     for axis, one in enumerate(reversed(around), start=1):
         body = each(grid, one, axis, body, unique)
     whole, axes = grid.around(body)
-    return Spread(whole, grid.derived, axes | items.axes, frozenset(arrays), grid.groups)
+    return Spread(whole, grid.derived, axes | items.axes, frozenset(arrays), grid.groups, long=count is not None)
 
 
 def _count(inner: For, known: Callable[[For], bool], unique: Unique) -> tuple[Const | Var | None, dict[str, Expr]]:

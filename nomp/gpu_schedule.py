@@ -58,13 +58,15 @@ class Grid:
 @dataclass(frozen=True, slots=True)
 class Spread:
     """A *loop* over the grid, the scalars that this needs at launch (*derived*), the *axes* of loops, the locals
-    that the items of a group share, and the scalar that says how many *groups* there are on axis 0."""
+    that the items of a group share, and the scalar that says how many *groups* there are on axis 0.  *long*: each item
+    has much to load before it computes."""
 
     loop: For
     derived: Mapping[str, Expr]
     axes: Mapping[str, str]
     shared: frozenset[str] = frozenset()
     groups: str = ""
+    long: bool = False
 
     def only_if(self, condition: Expr) -> Spread:
         """The same, without any groups where *condition* is false at launch."""

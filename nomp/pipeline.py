@@ -185,6 +185,7 @@ def _in_parts(
 
     from nomp import codegen
     from nomp.lower import lower
+    from nomp.scripting import with_all_registers
 
     whole: DeviceSource | None = None
     for part in parts:
@@ -193,6 +194,8 @@ def _in_parts(
         kernel = lowered.kernel
         if part.axes:
             kernel = codegen.each_by_itself(lp.tag_inames(kernel, dict(part.axes)), part.shared)
+        if part.long:
+            kernel = with_all_registers(kernel)
         try:
             source = codegen.generate(kernel, values, jit, device.dialect, part.scratch)
         except codegen.CodegenError:

@@ -39,13 +39,15 @@ MOST_PIECES = 16
 @dataclass(frozen=True, slots=True)
 class Part:
     """A *region* with *axes* for its loops over groups and items; *derived* defines its extra scalars, *scratch* its
-    extra arrays.  The items of a group share the locals *shared*, and wait for each other between loops over items."""
+    extra arrays.  The items of a group share the locals *shared*, and wait for each other between loops over items.
+    *long*: each of them has much to load before it computes."""
 
     region: Region
     axes: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, Expr] = field(default_factory=dict)
     scratch: tuple[Scratch, ...] = ()
     shared: frozenset[str] = frozenset()
+    long: bool = False
 
 
 def divided_loops(region: Region) -> tuple[str, ...]:
@@ -193,7 +195,7 @@ def _made(region: Region, spread: gpu_schedule.Spread) -> Part:
     extra = tuple(Param(name, INDEX) for name in spread.derived)
     body, clauses = (spread.loop,), Clauses(jit=region.clauses.jit)
     made = replace(region, params=(*region.params, *extra), body=body, clauses=clauses)
-    return Part(made, spread.axes, spread.derived, shared=spread.shared)
+    return Part(made, spread.axes, spread.derived, shared=spread.shared, long=spread.long)
 
 
 def _shares(

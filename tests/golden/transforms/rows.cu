@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(128) _nomp_kernel_l2_rows(long const _length, long const _trips, long const _groups, double const *__restrict__ a, double const *__restrict__ x, double *__restrict__ y, long const m)
+extern "C" __global__ void __launch_bounds__(128, 1) _nomp_kernel_l2_rows(long const _length, long const _trips, long const _groups, double const *__restrict__ a, double const *__restrict__ x, double *__restrict__ y, long const m)
 {
   int _first_;
   __shared__ double _lanes[4 * 32];
