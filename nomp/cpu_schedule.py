@@ -6,7 +6,8 @@ the same operations in the same order.  Called by `schedule`, for a region witho
 * A loop of independent iterations in which all elements lie one after the other becomes the innermost one, in strips,
   where the loops inside it walk from row to row or add up: C compilers may not, or do not, interchange these.
 * A loop of independent iterations around a sum is done for several iterations at a time, so that one addition need not
-  wait for the one before; so is one around two loops that both find an element which does not depend on it.
+  wait for the one before; so is one around two loops that both find an element which does not depend on it, unless
+  these are so short that compilers unroll them.
 * A loop that adds to the elements of a whole row, again and again, adds several terms at a time; all, if they are few.
 """
 
@@ -72,7 +73,7 @@ def together(loop: For, proofs: Proofs) -> Together:
     if _is_contiguous(loop):
         return Together(WIDTH, strips)
     chains = [chain for chain in _chains(loop) if chain and all(can_enter(loop, inner) for inner in chain)]
-    if any(_shares_element(loop, chain) for chain in chains):
+    if any(_shares_element(loop, chain) and not _is_short_row(chain, proofs) for chain in chains):
         return Together(COPIES, copies)
     several = any(together(inner, proofs).form for chain in chains for inner in chain)
     sums = not several and any(_adds_up(chain[-1]) for chain in chains)
@@ -138,6 +139,14 @@ def _shares_element(loop: For, chain: tuple[For, ...]) -> bool:
     return len(around) == 2 and any(
         stride(load, loop.iname) == 0 and all(stride(load, name) for name in around) for load in _loads(chain[-1])
     )
+
+
+def _is_short_row(chain: tuple[For, ...], proofs: Proofs) -> bool:
+    """Whether the inner two loops of *chain* come to a few vectors that add up a few terms: compilers, which make them
+    without a loop, keep what the iterations around share in registers, and of several side by side they spill it."""
+    row, terms = chain[-2:]
+    few = all(0 < (constant_trips(inner) or 0) <= SHORT for inner in (row, terms))
+    return few and together(row, proofs).form is strips
 
 
 def _adds_up(loop: For) -> bool:

@@ -184,6 +184,8 @@ def test_what_becomes_of_kernels(tmp_path: Path) -> None:
     assert forms["sums of rows"] == [("i", [1, sums, 1, 1, 1])]
     assert forms["sums of columns"] == [("i", [1, columns, rows, 1, 1, 1])]
     assert forms["terms outermost"][0][0] == "i"
+    assert rows in forms["row by row"][0][1]
+    assert rows not in forms["local rows"][0][1]  # so short that compilers unroll them
     assert [divided for divided, _ in forms["rows, then columns"]] == ["i", "j_"]
     assert forms["as many iterations as the row before says"] == [("i", [1, 1, 1])]
     assert not forms["used one iteration later"]
