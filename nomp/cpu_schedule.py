@@ -9,6 +9,7 @@ the same operations in the same order.  Called by `schedule`, for a region witho
   wait for the one before; so is one around two loops that both find an element which does not depend on it, unless
   these are so short that compilers unroll them.
 * A loop that adds to the elements of a whole row, again and again, adds several terms at a time; all, if they are few.
+* Of a short row compilers are told how many numbers a vector has, so that nothing remains (`widths`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from dataclasses import dataclass, replace
 from nomp.arithmetic import is_float
 from nomp.interleave import Unique, can_enter, copies, strips
 from nomp.loops import constant_trips
-from nomp.region import Assign, Binary, Cast, Const, Expr, For, If, Load, Stmt, Unary, Var
-from nomp.walks import bodies, loads, variable, variables, walk
+from nomp.region import Assign, Binary, Call, Cast, Const, Expr, For, If, Load, Stmt, Unary, Var
+from nomp.walks import bodies, expressions, loads, variable, variables, walk, walk_expr
 
 WIDTH = 128
 """Iterations in a strip: a few rows of so many elements stay in the smallest cache."""
@@ -32,6 +33,8 @@ which takes longer: sums over two matrices of 2200 x 2200 take it 4.7 ms one by 
 """
 SHORT = 16
 """Constant loops of so many iterations are done at once where they add to a row."""
+LEAST_WIDTH = 4
+"""Rows of so many numbers, or a multiple of that, are told to compilers."""
 MOST_STATEMENTS = 64
 """How many statements a loop may come to: the first launch has to wait for their compilation."""
 
@@ -78,6 +81,26 @@ def together(loop: For, proofs: Proofs) -> Together:
     several = any(together(inner, proofs).form for chain in chains for inner in chain)
     sums = not several and any(_adds_up(chain[-1]) for chain in chains)
     return Together(SUMS, copies) if sums else Together()
+
+
+def widths(body: tuple[Stmt, ...]) -> dict[str, int]:
+    """How many numbers vectors are to have in the short rows of *body*, by their counters.
+
+    Compilers take as many as the processor has at once.  Of a row of 12 that leaves some over, which they do one by
+    one; the halves of a row of twice as many they do one after the other, and keep all in memory between.  Only of rows
+    that nothing is summed up in: of others, compilers that are told so would change the order.
+    """
+    rows = (stmt for stmt in walk(body) if isinstance(stmt, For) and _is_row_of_elements(stmt))
+    trips = {row.iname: constant_trips(row) or 0 for row in rows}
+    return {name: count & -count for name, count in trips.items() if 0 < count <= SHORT and count % LEAST_WIDTH == 0}
+
+
+def _is_row_of_elements(loop: For) -> bool:
+    """Whether *loop* does nothing but find contiguous elements, by operators and from contiguous elements."""
+    targets = [stmt.target if isinstance(stmt, Assign) else None for stmt in loop.body]
+    found = all(isinstance(target, Load) and stride(target, loop.iname) == 1 for target in targets)
+    calls = any(isinstance(node, Call) for s in loop.body for e in expressions(s) for node in walk_expr(e))
+    return found and not calls and all(stride(load, loop.iname) in (0, 1) for load in _loads(loop))
 
 
 def _body(body: tuple[Stmt, ...], proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:

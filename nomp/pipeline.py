@@ -185,6 +185,7 @@ def _in_parts(
 
     from nomp import codegen
     from nomp.lower import lower
+    from nomp.lower.target import vectors_of
 
     whole: DeviceSource | None = None
     for part in parts:
@@ -193,6 +194,7 @@ def _in_parts(
         kernel = lowered.kernel
         if part.axes:
             kernel = codegen.each_by_itself(lp.tag_inames(kernel, dict(part.axes)), part.shared)
+        kernel = lp.tag_inames(kernel, {name: vectors_of(width) for name, width in part.widths.items()})
         try:
             source = codegen.generate(kernel, values, jit, device.dialect, part.scratch)
         except codegen.CodegenError:

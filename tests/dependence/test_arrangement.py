@@ -222,6 +222,34 @@ def test_which_operands_are_copied(body: str, copies: int, tmp_path: Path) -> No
         assert len(found) == copies * apart
 
 
+@pytest.mark.parametrize(
+    ("body", "widths"),
+    [
+        ("for (int p = 0; p < 8; p++) F[q][p] += 2 * E[q][p] + x[q];", {8}),
+        ("for (int p = 0; p < 12; p++) C[q][p] = B[q][p + 1];", {4}),
+        ("for (int p = 0; p < 16; p++) { C[q][p] *= 2; y[p + 16 * q] = C[q][p]; }", {16}),
+        ("double r[8]; for (int p = 0; p < 8; p++) r[p] = x[p]; for (int p = 0; p < 4; p++) F[q][p] = r[p];", {8, 4}),
+        ("for (int p = 0; p < 8; p++) { F[q][p] = 0; for (int o = 0; o < n; o++) F[q][p] += E[o][p]; }", {8}),
+        ("for (int p = 0; p < 8; p++) x[q] += E[q][p];", set()),  # a sum, whose order vectors would change
+        ("double s = 0; for (int p = 0; p < 8; p++) { s += E[q][p]; F[q][p] = s; } y[q] = s;", set()),
+        ("for (int p = 0; p < 8; p++) F[q][0] += E[q][p];", set()),
+        ("for (int p = 0; p < 8; p++) F[q][p] = T[q][p][0][0];", set()),
+        ("for (int p = 0; p < 8; p++) F[q][p] = x[count[p]];", set()),
+        ("for (int p = 0; p < 8; p++) F[q][p] = sin(E[q][p]);", set()),
+        ("for (int p = 0; p < 8; p++) if (E[q][p] > 0) F[q][p] = 1;", set()),
+        ("for (int p = 0; p < 6; p++) F[q][p] = E[q][p];", set()),
+        ("for (int p = 0; p < 20; p++) C[q][p] = B[q][p];", set()),
+        ("for (int p = 0; p < m; p++) C[q][p] = B[q][p];", set()),
+    ],
+)
+def test_of_which_rows_compilers_are_told(body: str, widths: set[int], tmp_path: Path) -> None:
+    """Short ones of contiguous elements, each of which is found by itself."""
+    region = kernel(f"for (int q = 0; q < n; q++) {{ {body} }}", tmp_path)
+    (part,) = schedule.parts(region, 64, cpu=True)
+    loops = {stmt.iname for stmt in walk(part.region.body) if isinstance(stmt, For)}
+    assert {*part.widths.values()} == widths and part.widths.keys() <= loops
+
+
 @pytest.mark.parametrize("seeds", [range(50), pytest.param(range(50, 300), marks=pytest.mark.slow)])
 def test_random_nests(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpu_schedule, "WIDTH", 3)
