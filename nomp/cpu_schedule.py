@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from nomp.arithmetic import is_float
 from nomp.interleave import Unique, can_enter, copies, strips
 from nomp.loops import constant_trips
-from nomp.region import Assign, Binary, Call, Cast, Const, Expr, For, If, Load, Stmt, Unary, Var
+from nomp.region import Assign, Binary, Call, Cast, Const, Declare, Expr, For, If, Load, Stmt, Unary, Var
 from nomp.walks import bodies, expressions, loads, variable, variables, walk, walk_expr
 
 WIDTH = 128
@@ -97,10 +97,16 @@ def widths(body: tuple[Stmt, ...]) -> dict[str, int]:
 
 def _is_row_of_elements(loop: For) -> bool:
     """Whether *loop* does nothing but find contiguous elements, by operators and from contiguous elements."""
-    targets = [stmt.target if isinstance(stmt, Assign) else None for stmt in loop.body]
-    found = all(isinstance(target, Load) and stride(target, loop.iname) == 1 for target in targets)
     calls = any(isinstance(node, Call) for s in loop.body for e in expressions(s) for node in walk_expr(e))
-    return found and not calls and all(stride(load, loop.iname) in (0, 1) for load in _loads(loop))
+    elements = all(_is_element(stmt, loop.iname) for stmt in loop.body)
+    return elements and not calls and all(stride(load, loop.iname) in (0, 1) for load in _loads(loop))
+
+
+def _is_element(stmt: Stmt, iname: str) -> bool:
+    """Whether *stmt* finds a number that is the own one of an iteration of the loop *iname*."""
+    if isinstance(stmt, Declare):
+        return not stmt.shape
+    return isinstance(stmt, Assign) and isinstance(stmt.target, Load) and stride(stmt.target, iname) == 1
 
 
 def _body(body: tuple[Stmt, ...], proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:

@@ -228,11 +228,13 @@ def test_which_operands_are_copied(body: str, copies: int, tmp_path: Path) -> No
         ("for (int p = 0; p < 8; p++) F[q][p] += 2 * E[q][p] + x[q];", {8}),
         ("for (int p = 0; p < 12; p++) C[q][p] = B[q][p + 1];", {4}),
         ("for (int p = 0; p < 16; p++) { C[q][p] *= 2; y[p + 16 * q] = C[q][p]; }", {16}),
+        ("for (int p = 0; p < 8; p++) { double t = E[q][p] - x[p]; F[q][p] += t * t; }", {8}),
         ("double r[8]; for (int p = 0; p < 8; p++) r[p] = x[p]; for (int p = 0; p < 4; p++) F[q][p] = r[p];", {8, 4}),
         ("for (int p = 0; p < 8; p++) { F[q][p] = 0; for (int o = 0; o < n; o++) F[q][p] += E[o][p]; }", {8}),
         ("for (int p = 0; p < 8; p++) x[q] += E[q][p];", set()),  # a sum, whose order vectors would change
         ("double s = 0; for (int p = 0; p < 8; p++) { s += E[q][p]; F[q][p] = s; } y[q] = s;", set()),
         ("for (int p = 0; p < 8; p++) F[q][0] += E[q][p];", set()),
+        ("for (int p = 0; p < 8; p++) { double t = E[q][p]; t += 1; F[q][p] = t; }", set()),
         ("for (int p = 0; p < 8; p++) F[q][p] = T[q][p][0][0];", set()),
         ("for (int p = 0; p < 8; p++) F[q][p] = x[count[p]];", set()),
         ("for (int p = 0; p < 8; p++) F[q][p] = sin(E[q][p]);", set()),
