@@ -6,8 +6,10 @@ the same operations in the same order.  Called by `schedule`, for a region witho
 * A loop of independent iterations in which all elements lie one after the other becomes the innermost one, in strips,
   where the loops inside it walk from row to row or add up: C compilers may not, or do not, interchange these.
 * A loop of independent iterations around a sum is done for several iterations at a time, so that one addition need not
-  wait for the one before; so is one around two loops that both find an element which does not depend on it.
+  wait for the one before; so is one around two loops that both find an element which does not depend on it, unless
+  these are so short that compilers unroll them.
 * A loop that adds to the elements of a whole row, again and again, adds several terms at a time; all, if they are few.
+* Of a short row compilers are told how many numbers a vector has, so that nothing remains (`widths`).
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from dataclasses import dataclass, replace
 from nomp.arithmetic import is_float
 from nomp.interleave import Unique, can_enter, copies, strips
 from nomp.loops import constant_trips
-from nomp.region import Assign, Binary, Cast, Const, Expr, For, If, Load, Stmt, Unary, Var
-from nomp.walks import bodies, loads, variable, variables, walk
+from nomp.region import Assign, Binary, Call, Cast, Const, Declare, Expr, For, If, Load, Stmt, Unary, Var
+from nomp.walks import bodies, expressions, loads, variable, variables, walk, walk_expr
 
 WIDTH = 128
 """Iterations in a strip: a few rows of so many elements stay in the smallest cache."""
@@ -31,6 +33,8 @@ which takes longer: sums over two matrices of 2200 x 2200 take it 4.7 ms one by 
 """
 SHORT = 16
 """Constant loops of so many iterations are done at once where they add to a row."""
+LEAST_WIDTH = 4
+"""Rows of so many numbers, or a multiple of that, are told to compilers."""
 MOST_STATEMENTS = 64
 """How many statements a loop may come to: the first launch has to wait for their compilation."""
 
@@ -72,11 +76,37 @@ def together(loop: For, proofs: Proofs) -> Together:
     if _is_contiguous(loop):
         return Together(WIDTH, strips)
     chains = [chain for chain in _chains(loop) if chain and all(can_enter(loop, inner) for inner in chain)]
-    if any(_shares_element(loop, chain) for chain in chains):
+    if any(_shares_element(loop, chain) and not _is_short_row(chain, proofs) for chain in chains):
         return Together(COPIES, copies)
     several = any(together(inner, proofs).form for chain in chains for inner in chain)
     sums = not several and any(_adds_up(chain[-1]) for chain in chains)
     return Together(SUMS, copies) if sums else Together()
+
+
+def widths(body: tuple[Stmt, ...]) -> dict[str, int]:
+    """How many numbers vectors are to have in the short rows of *body*, by their counters.
+
+    Compilers take as many as the processor has at once.  Of a row of 12 that leaves some over, which they do one by
+    one; the halves of a row of twice as many they do one after the other, and keep all in memory between.  Only of rows
+    that nothing is summed up in: of others, compilers that are told so would change the order.
+    """
+    rows = (stmt for stmt in walk(body) if isinstance(stmt, For) and _is_row_of_elements(stmt))
+    trips = {row.iname: constant_trips(row) or 0 for row in rows}
+    return {name: count & -count for name, count in trips.items() if 0 < count <= SHORT and count % LEAST_WIDTH == 0}
+
+
+def _is_row_of_elements(loop: For) -> bool:
+    """Whether *loop* does nothing but find contiguous elements, by operators and from contiguous elements."""
+    calls = any(isinstance(node, Call) for s in loop.body for e in expressions(s) for node in walk_expr(e))
+    elements = all(_is_element(stmt, loop.iname) for stmt in loop.body)
+    return elements and not calls and all(stride(load, loop.iname) in (0, 1) for load in _loads(loop))
+
+
+def _is_element(stmt: Stmt, iname: str) -> bool:
+    """Whether *stmt* finds a number that is the own one of an iteration of the loop *iname*."""
+    if isinstance(stmt, Declare):
+        return not stmt.shape
+    return isinstance(stmt, Assign) and isinstance(stmt.target, Load) and stride(stmt.target, iname) == 1
 
 
 def _body(body: tuple[Stmt, ...], proofs: Proofs, unique: Unique) -> tuple[Stmt, ...]:
@@ -138,6 +168,14 @@ def _shares_element(loop: For, chain: tuple[For, ...]) -> bool:
     return len(around) == 2 and any(
         stride(load, loop.iname) == 0 and all(stride(load, name) for name in around) for load in _loads(chain[-1])
     )
+
+
+def _is_short_row(chain: tuple[For, ...], proofs: Proofs) -> bool:
+    """Whether the inner two loops of *chain* come to a few vectors that add up a few terms: compilers, which make them
+    without a loop, keep what the iterations around share in registers, and of several side by side they spill it."""
+    row, terms = chain[-2:]
+    few = all(0 < (constant_trips(inner) or 0) <= SHORT for inner in (row, terms))
+    return few and together(row, proofs).form is strips
 
 
 def _adds_up(loop: For) -> bool:

@@ -185,6 +185,7 @@ def _in_parts(
 
     from nomp import codegen
     from nomp.lower import lower
+    from nomp.lower.target import vectors_of
     from nomp.scripting import with_all_registers
 
     whole: DeviceSource | None = None
@@ -194,6 +195,7 @@ def _in_parts(
         kernel = lowered.kernel
         if part.axes:
             kernel = codegen.each_by_itself(lp.tag_inames(kernel, dict(part.axes)), part.shared)
+        kernel = lp.tag_inames(kernel, {name: vectors_of(width) for name, width in part.widths.items()})
         if part.long:
             kernel = with_all_registers(kernel)
         try:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nomp import gpu_reduction, jumps
+from nomp import cpu_schedule, gpu_reduction, jumps
 from nomp.accumulation import combined, neutral
 from nomp.arithmetic import is_float, is_launch_expr
 from nomp.device_source import Scratch
@@ -71,7 +71,8 @@ def parts(region: Region, items: int, cpu: bool = False) -> tuple[Part, ...]:
     scratch = tuple(Scratch(array.name, array.dtype, number) for array in partial.values())
     first = replace(region, params=(*region.params, *extra), body=(everyone,), clauses=Clauses(jit=region.clauses.jit))
     second = _combine(region, items, partial, unique)
-    return Part(first, {everyone.iname: "g.0"}, derived, scratch), Part(second, scratch=scratch)
+    widths = cpu_schedule.widths(first.body) if cpu else {}
+    return Part(first, {everyone.iname: "g.0"}, derived, scratch, widths=widths), Part(second, scratch=scratch)
 
 
 def _reduced(

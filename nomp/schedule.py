@@ -39,14 +39,16 @@ MOST_PIECES = 16
 @dataclass(frozen=True, slots=True)
 class Part:
     """A *region* with *axes* for its loops over groups and items; *derived* defines its extra scalars, *scratch* its
-    extra arrays.  The items of a group share the locals *shared*, and wait for each other between loops over items.
-    *long*: each of them has much to load before it computes."""
+    extra arrays.  The items of a group share the locals *shared*, and wait for each other between loops over items.  A
+    compiler is to make vectors of as many numbers as *widths* says of the loops that it names.  *long*: each item has
+    much to load before it computes."""
 
     region: Region
     axes: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, Expr] = field(default_factory=dict)
     scratch: tuple[Scratch, ...] = ()
     shared: frozenset[str] = frozenset()
+    widths: Mapping[str, int] = field(default_factory=dict)
     long: bool = False
 
 
@@ -173,7 +175,8 @@ def _on_cpu(region: Region, most: int, apart: bool, unique: Unique) -> Part:
     assert isinstance(loop, For)
     read_only = {param.name for param in region.params if apart and not param.writes}
     everyone, derived = _shares(loop, read_only, most, _proofs(region), partial(_known, region), unique)
-    return _made(region, gpu_schedule.Spread(everyone, derived, {everyone.iname: "g.0"}))
+    made = _made(region, gpu_schedule.Spread(everyone, derived, {everyone.iname: "g.0"}))
+    return replace(made, widths=cpu_schedule.widths(made.region.body))
 
 
 def _on_gpu(region: Region, lanes: int | None, unique: Unique) -> Iterator[Part]:

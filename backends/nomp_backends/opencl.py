@@ -30,7 +30,6 @@ from nomp_backends import opencl_driver as cl
 from nomp_backends.opencl_native import OpenCLNative
 from nomp_backends.opencl_timing import OpenCLTiming, moment
 
-POCL = "Portable Computing Language"
 _PIECE = 2**30
 """How many bytes are filled at a time."""
 
@@ -111,6 +110,7 @@ class OpenCLDevice:
         # Division and square root in single precision are off by some units in the last place unless asked for.
         if cl.number("clGetDeviceInfo", device, cl.FP32) & cl.EXACT_DIVISION:
             self._options += " -cl-fp32-correctly-rounded-divide-sqrt"
+        self._tuning = opencl_devices.tuning(info)
         doing = f"opening {info.name}"
         self._context = cl.make(doing, "clCreateContext", None, 1, self._handles(), None, None)
         self.queue = self._plain = cl.make(doing, "clCreateCommandQueue", self._context, device, 0)
@@ -143,13 +143,17 @@ class OpenCLDevice:
         driver = cl.text("clGetDeviceInfo", self._device, cl.DRIVER_VERSION)
         names = [name for name in sorted(os.environ) if name.startswith("POCL_") and name not in _NOT_COMPILING]
         return {
-            "compiler": f"{self.info.platform}, {compiler}, {driver}", "options": self._options,
+            "compiler": f"{self.info.platform}, {compiler}, {driver}",
+            "options": f"{self._options} {self._tuning}".rstrip(),
             "arch": f"{self.info.name}, {self.info.driver}",
             "settings": " ".join(f"{name}={os.environ[name]}" for name in names),
             "blocks": ", ".join(f"{name} {_written(block)}" for name, block in blocks.items()),
         }  # fmt: skip
 
     def _from_source(self, text: str) -> int:
+        if self._tuning:
+            push = f"#pragma clang attribute push (__attribute__(({self._tuning})), apply_to = function)"
+            text = f"{push}\n#line 1\n{text}\n#pragma clang attribute pop\n"
         data = text.encode()
         strings, lengths = (ctypes.c_char_p * 1)(data), cl.sizes([len(data)])
         return cl.make("compiling", "clCreateProgramWithSource", self._context, 1, strings, lengths)
@@ -344,11 +348,11 @@ class OpenCLBackend:
         found = platforms[platform][device]
         info = opencl_devices.info(found)
         os.environ.setdefault("PATH", os.defpath)  # a host program may run without one, and PoCL looks nowhere else
-        if info.platform == POCL and shutil.which("ld") is None:
+        if info.platform == opencl_devices.POCL and shutil.which("ld") is None:
             # PoCL ends the process when it cannot run the linker at the first launch.
             raise BackendError("PoCL needs the linker 'ld', which is not on PATH: install binutils")
         opened = OpenCLDevice(found, info, device)
-        if info.platform == POCL and info.driver.endswith("-generic"):
+        if info.platform == opencl_devices.POCL and info.driver.endswith("-generic"):
             _check_processor(opened)
         return opened
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from cgen import Const, Pointer, RestrictPointer
+from cgen import Const, Pointer, Pragma, RestrictPointer
 from constantdict import constantdict
 from loopy.expression import dtype_to_type_context
+from loopy.kernel.data import UnrollHintTag
 from loopy.kernel.function_interface import ScalarCallable
 from loopy.symbolic import Literal
 from loopy.target import DummyHostASTBuilder
@@ -234,6 +235,15 @@ class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc
     def get_expression_to_c_expression_mapper(self, codegen_state: Any) -> OpenCLMapper:
         """The mapper to C expressions."""
         return OpenCLMapper(codegen_state)
+
+    def emit_unroll_hint(self, value: int | str | None) -> Any:
+        """What stands before a loop whose tag has *value*: that itself, where it is no number of iterations."""
+        return Pragma(value) if isinstance(value, str) else super().emit_unroll_hint(value)
+
+
+def vectors_of(width: int) -> UnrollHintTag:
+    """The tag of a loop of which clang is to make vectors of *width* numbers; other compilers pass over that."""
+    return UnrollHintTag(f"clang loop vectorize_width({width})")
 
 
 class AllRegisters(Tag):  # type: ignore[misc]

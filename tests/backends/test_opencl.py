@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from conformance import first_device
-from nomp_backends import opencl
+from nomp_backends import opencl, opencl_devices
 from nomp_backends.opencl import OpenCLBackend, OpenCLDevice
 
 from nomp.backend import BackendError
@@ -19,7 +21,7 @@ from nomp.backend import BackendError
 
 def pocl_platform(backend: OpenCLBackend) -> int:
     for number, devices in enumerate(backend.devices()):
-        if devices and devices[0].platform == opencl.POCL:
+        if devices and devices[0].platform == opencl_devices.POCL:
             return number
     pytest.fail("PoCL, which comes with nomp, is not among the OpenCL platforms")
 
@@ -120,3 +122,46 @@ def test_large_buffers_of_a_cpu_are_in_large_pages() -> None:
     assert back.raw == b"\1" * 16
     opened.free(buffer)
     opened.close()
+
+
+@pytest.mark.parametrize(("changes", "tuned"), [
+    ({}, True),
+    ({"driver": "OpenCL 3.0 PoCL HSTR: cpu-x86_64-pc-linux-gnu-znver4"}, False),  # which the compiler knows
+    ({"vendor": "GenuineIntel"}, False),
+    ({"platform": "AMD Accelerated Parallel Processing"}, False),
+    ({"arch": "aarch64"}, False),
+])  # fmt: skip
+def test_amd_processors_are_not_taken_for_those_of_intel(changes: dict[str, str], tuned: bool) -> None:
+    (amd, *_) = OpenCLBackend().devices()[pocl_platform(OpenCLBackend())]
+    driver = "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"
+    amd = replace(amd, vendor="AuthenticAMD", arch="x86_64", driver=driver)
+    assert bool(opencl_devices.tuning(replace(amd, **changes))) == tuned
+
+
+TUNED = """
+inline double half_of(double x) { return 0.5 * x; }
+__kernel void f(__global double *a) { for (int i = 0; i < 8; i++) a[i] = half_of(exp(a[i])) + fmin(sqrt(a[i]), 1.0); }
+__kernel void g(__global double *a) { a[0] = a[1]; }
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the attribute is for these processors")
+def test_what_is_tuned_for_a_processor_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions of the program, the driver's and the kernels, whatever this processor is."""
+    results = []
+    for tuning in ("", 'target("tune=znver3")'):
+        monkeypatch.setattr(opencl_devices, "tuning", lambda info, tuning=tuning: tuning)
+        device = first_device(OpenCLBackend())
+        data = (ctypes.c_double * 8)(*range(8))
+        buffer = device.alloc(64)
+        device.copy_to(buffer, 0, ctypes.addressof(data), 64)
+        kernels = device.compile(TUNED, {"f": [None], "g": [None]})
+        for name in ("f", "g"):
+            kernels[name].launch((1,), (1,), (buffer,))
+        device.copy_from(buffer, 0, ctypes.addressof(data), 64)
+        results.append([*data])
+        with pytest.raises(BackendError) as refused:
+            device.compile("\n__kernel void f(__global double *a) { a[0] = nothing; }", {"f": [None]})
+        assert ":2:" in refused.value.log  # in the program's lines
+        device.close()
+    assert results[0] == results[1] and results[0][0] == results[0][1]

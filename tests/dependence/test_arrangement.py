@@ -184,6 +184,8 @@ def test_what_becomes_of_kernels(tmp_path: Path) -> None:
     assert forms["sums of rows"] == [("i", [1, sums, 1, 1, 1])]
     assert forms["sums of columns"] == [("i", [1, columns, rows, 1, 1, 1])]
     assert forms["terms outermost"][0][0] == "i"
+    assert rows in forms["row by row"][0][1]
+    assert rows not in forms["local rows"][0][1]  # so short that compilers unroll them
     assert [divided for divided, _ in forms["rows, then columns"]] == ["i", "j_"]
     assert forms["as many iterations as the row before says"] == [("i", [1, 1, 1])]
     assert not forms["used one iteration later"]
@@ -218,6 +220,36 @@ def test_which_operands_are_copied(body: str, copies: int, tmp_path: Path) -> No
         assert made
         found = [stmt for stmt in made if isinstance(stmt, Declare) and len(stmt.shape) == 2 and stmt.name[0] in "WA"]
         assert len(found) == copies * apart
+
+
+@pytest.mark.parametrize(
+    ("body", "widths"),
+    [
+        ("for (int p = 0; p < 8; p++) F[q][p] += 2 * E[q][p] + x[q];", {8}),
+        ("for (int p = 0; p < 12; p++) C[q][p] = B[q][p + 1];", {4}),
+        ("for (int p = 0; p < 16; p++) { C[q][p] *= 2; y[p + 16 * q] = C[q][p]; }", {16}),
+        ("for (int p = 0; p < 8; p++) { double t = E[q][p] - x[p]; F[q][p] += t * t; }", {8}),
+        ("double r[8]; for (int p = 0; p < 8; p++) r[p] = x[p]; for (int p = 0; p < 4; p++) F[q][p] = r[p];", {8, 4}),
+        ("for (int p = 0; p < 8; p++) { F[q][p] = 0; for (int o = 0; o < n; o++) F[q][p] += E[o][p]; }", {8}),
+        ("for (int p = 0; p < 8; p++) x[q] += E[q][p];", set()),  # a sum, whose order vectors would change
+        ("double s = 0; for (int p = 0; p < 8; p++) { s += E[q][p]; F[q][p] = s; } y[q] = s;", set()),
+        ("for (int p = 0; p < 8; p++) F[q][0] += E[q][p];", set()),
+        ("for (int p = 0; p < 8; p++) { double t = E[q][p]; t += 1; F[q][p] = t; }", set()),
+        ("for (int p = 0; p < 8; p++) F[q][p] = T[q][p][0][0];", set()),
+        ("for (int p = 0; p < 8; p++) F[q][p] = x[count[p]];", set()),
+        ("for (int p = 0; p < 8; p++) F[q][p] = sin(E[q][p]);", set()),
+        ("for (int p = 0; p < 8; p++) if (E[q][p] > 0) F[q][p] = 1;", set()),
+        ("for (int p = 0; p < 6; p++) F[q][p] = E[q][p];", set()),
+        ("for (int p = 0; p < 20; p++) C[q][p] = B[q][p];", set()),
+        ("for (int p = 0; p < m; p++) C[q][p] = B[q][p];", set()),
+    ],
+)
+def test_of_which_rows_compilers_are_told(body: str, widths: set[int], tmp_path: Path) -> None:
+    """Short ones of contiguous elements, each of which is found by itself."""
+    region = kernel(f"for (int q = 0; q < n; q++) {{ {body} }}", tmp_path)
+    (part,) = schedule.parts(region, 64, cpu=True)
+    loops = {stmt.iname for stmt in walk(part.region.body) if isinstance(stmt, For)}
+    assert {*part.widths.values()} == widths and part.widths.keys() <= loops
 
 
 @pytest.mark.parametrize("seeds", [range(50), pytest.param(range(50, 300), marks=pytest.mark.slow)])

@@ -199,3 +199,13 @@ def test_names_that_are_taken() -> None:
     cell = np.array([0], "int32")
     run(tested, {"n": 10}, {"_share": np.arange(10, dtype="int32"), "_trips": cell})
     assert cell[0] == 45
+
+
+def test_a_cpu_keeps_the_lanes_of_a_sum_in_registers() -> None:
+    """Its compiler is told that the loop over them, which adds to each its own terms, is one vector."""
+    term = Load("a", (Var("i", "int32"),), "float64")
+    tested = region(counted((step("+", Var("s", "float64"), term),)), ("s", "float64", "+"), data="float64")
+    first, second = reduction.parts(tested, 64, cpu=True)
+    assert reduction.LANES in first.widths.values() and not second.widths
+    source, _ = pipeline.compile(tested, device().info, {}, Variant(), Settings())
+    assert f"#pragma clang loop vectorize_width({reduction.LANES})\n" in source.text

@@ -55,6 +55,15 @@ BODIES = {
     for (int l = 0; l < n; l++) sum = sum * 0.5 + B[l][j];
   z[j] += sum;
 }""",
+    "rows of eight, and sums whose order shows": """for (int i = 0; i < n; i++) {
+  double r[8], sum = 0;
+  for (int p = 0; p < 8; p++) r[p] = y[i];
+  for (int k = 0; k < n; k++)
+    for (int p = 0; p < 8; p++) r[p] += A[i][k] * 0.5;
+  for (int p = 0; p < 8; p++) r[p] = p % 3 == 1 && p < 7 ? 1e16 : p % 3 == 2 ? -1e16 : r[p];
+  for (int p = 0; p < 8; p++) sum += r[p];
+  x[i] = sum;
+}""",
     "backwards": "for (long i = n - 1; i >= 0; i -= 3)\n  for (unsigned j = 0; j < m; j += 2)\n    C[i][j] = i + j;",
 }
 
