@@ -165,6 +165,16 @@ class Subscript:
     extent: Expr
 
 
+def found_in(owner: Any, attribute: str) -> Any:
+    """What the dict *owner* has for *attribute* (None if it has nothing), or the object; `UNSET` in an empty cell."""
+    if isinstance(owner, dict):
+        return owner.get(attribute)
+    try:
+        return getattr(owner, attribute)
+    except ValueError:
+        return UNSET
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
     """What is taken for constant: variable *name*, which is *attribute* of *owner*, or in the dict *owner*.
@@ -181,8 +191,7 @@ class Guard:
     @property
     def holds(self) -> bool:
         """Whether it still is."""
-        owner = self.owner
-        found = owner.get(self.attribute) if isinstance(owner, dict) else getattr(owner, self.attribute)
+        found = found_in(self.owner, self.attribute)
         if found is self.object and type(found) is not dict:  # which is changed in place
             return True
         return identity(found) == self.identity

@@ -17,7 +17,7 @@ import numpy as np
 
 from nomp.diagnostics import Diagnostic, NompError, Note
 from nomp.frontend import python_source as source
-from nomp.frontend.python_context import Constant, Context, Given, Number, Static, Unusable
+from nomp.frontend.python_context import Constant, Context, Given, Number, Static, Unset, Unusable, found_in
 from nomp.frontend.python_names import analyse, reads, stores
 from nomp.frontend.python_types import OWN, Value, as_type, constant_of, device, shown
 from nomp.region import Call, Const, Declare, Function, Stmt
@@ -189,8 +189,9 @@ def _surroundings(ctx: Context, function: FunctionType, names: frozenset[str]) -
     found: dict[str, Given] = {}
     for name in sorted(names):
         if name in closure:
-            found[name] = _outside(closure[name].cell_contents)
-            ctx.shared.guard(name, closure[name], "cell_contents", closure[name].cell_contents)
+            contents = found_in(closure[name], "cell_contents")
+            found[name] = _outside(contents)
+            ctx.shared.guard(name, closure[name], "cell_contents", contents)
         elif name in function.__globals__:
             found[name] = _outside(function.__globals__[name])
             ctx.shared.guard(name, function.__globals__, name, function.__globals__[name])
@@ -202,4 +203,4 @@ def _surroundings(ctx: Context, function: FunctionType, names: frozenset[str]) -
 def _outside(found: Any) -> Given:
     if isinstance(found, np.ndarray):
         return Unusable("an array", "give the function the element that it needs")
-    return Static(found)
+    return found if isinstance(found, Unset) else Static(found)

@@ -203,6 +203,29 @@ def test_the_least_recently_used_go(load: Load, monkeypatch: pytest.MonkeyPatch,
     assert a.tolist() == [3, 7, 11, 15]
 
 
+def test_a_variable_that_comes_and_goes(load: Load) -> None:
+    """A function may close over one that has no value yet, or none any more."""
+    module = load(f"""{APPLY}
+def run(a):
+    def f(x):
+        return x + later
+    for act in (lambda: None, "set", lambda: None, "unset", lambda: None, "set"):
+        if act == "set":
+            later = 2.0
+        elif act == "unset":
+            del later
+        try:
+            apply(a, f)
+        except nomp.NompError as refused:
+            yield str(refused)
+        else:
+            yield a.tolist()
+""")
+    unset, one, two, refused, _, three = module.run(np.zeros(1))
+    assert "'later' has no value here [N237]" in unset and refused == unset
+    assert (one, two, three) == ([2], [4], [6])
+
+
 def test_a_kernel_that_is_dropped_is_gone(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
     module, a, released = load(APPLY + MADE), nomp.array(np.arange(4.0)), list[Kernel]()
     for k in (1, 2):
