@@ -80,7 +80,7 @@ def test_ranges_of_a_python_program(folder: Path) -> None:
     done = run(*NOMP, "run", "p.py", cwd=folder, env=environment)
     assert (done.returncode, done.stdout) == (0, "3.0\n"), done.stderr
     found = ranges(done.stderr)
-    assert found == ["update the array", *[f"more {folder}/p.py:7"] * 3, "update the array"]
+    assert found == ["update a", *[f"more {folder}/p.py:7"] * 3, "update a"]
 
 
 @pytest.mark.slow
