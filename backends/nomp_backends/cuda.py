@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from nomp.backend import (
     BackendError,
@@ -24,13 +24,13 @@ from nomp.backend import (
     Foreign,
     Handles,
     Stored,
-    address_of,
     memory_at,
     require_device,
 )
 from nomp_backends import cuda_devices, cuda_sharing
 from nomp_backends.cuda_kernels import CudaKernel, Module
 from nomp_backends.stream_events import Clock, Events, StreamTiming
+from nomp_backends.stream_native import StreamNative
 
 if TYPE_CHECKING:
     from nomp_backends.cuda_staging import Staging
@@ -63,37 +63,21 @@ def _errors(doing: str) -> Iterator[None]:
         raise BackendError(f"{doing}: {reason}") from reason
 
 
-class CudaNative:
+class CudaNative(StreamNative):
     """See `nomp.backend.Native`."""
 
-    _names: Mapping[str, str] = {
+    names: ClassVar[Mapping[str, str]] = {
         "launch": "cuLaunchKernel", "write": "cuMemcpyHtoDAsync_v2", "read": "cuMemcpyDtoHAsync_v2",
         "enter": "cuCtxPushCurrent_v2", "leave": "cuCtxPopCurrent_v2", "wait": "cuStreamSynchronize",
     }  # fmt: skip
-    events: Mapping[str, str] = {
+    events: ClassVar[Mapping[str, str]] = {
         "make": "cuEventCreate", "mark": "cuEventRecord", "await": "cuEventSynchronize", "moment": "cuEventElapsedTime",
         "release": "cuEventDestroy_v2",
     }  # fmt: skip
 
     def __init__(self, device: CudaDevice) -> None:
-        self._device = device
-        self._library = ctypes.CDLL("libcuda.so.1")
-        self.queue, self.context = device.queue, device.context
-
-    @property
-    def zero(self) -> int:
-        """See `nomp.backend.Native`."""
-        return self._device.clock.zero
-
-    @property
-    def functions(self) -> dict[str, int]:
-        """See `nomp.backend.Native`."""
-        names = {**self._names, **(self.events if self.zero else {})}
-        return {does: address_of(self._library, name) for does, name in names.items()}
-
-    def handle(self, buffer: int) -> int:
-        """See `nomp.backend.Native.handle`."""
-        return buffer
+        super().__init__(device, ctypes.CDLL("libcuda.so.1"))
+        self._device, self.queue, self.context = device, device.queue, device.context
 
     def bound(self, kernel: CudaKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
         """See `nomp.backend.Native.bound`."""

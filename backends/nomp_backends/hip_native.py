@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from nomp.backend import BackendError, Bound, address_of, memory_at
+from nomp.backend import BackendError, Bound, memory_at
+from nomp_backends.stream_native import StreamNative
 
 if TYPE_CHECKING:
     from nomp_backends.hip import HipDevice, HipKernel
@@ -16,37 +17,22 @@ _BUFFER, _SIZE, _END = 1, 2, 3
 """HIP_LAUNCH_PARAM_BUFFER_POINTER and so on: what comes next among the extras of a launch."""
 
 
-class HipNative:
+class HipNative(StreamNative):
     """See `nomp.backend.Native`; *library* is libamdhip64.so."""
 
     queue = 0  # the null stream
-    _names: Mapping[str, str] = {
+    names: ClassVar[Mapping[str, str]] = {
         "launch": "hipModuleLaunchKernel", "write": "hipMemcpyHtoDAsync", "read": "hipMemcpyDtoHAsync",
         "current": "hipGetDevice", "enter": "hipSetDevice", "wait": "hipStreamSynchronize",
     }  # fmt: skip
-    events: Mapping[str, str] = {
+    events: ClassVar[Mapping[str, str]] = {
         "make": "hipEventCreateWithFlags", "mark": "hipEventRecord", "await": "hipEventSynchronize",
         "moment": "hipEventElapsedTime", "release": "hipEventDestroy",
     }  # fmt: skip
 
     def __init__(self, device: HipDevice, library: ctypes.CDLL) -> None:
-        self._device, self._library = device, library
-        self.context = device.number
-
-    @property
-    def zero(self) -> int:
-        """See `nomp.backend.Native`."""
-        return self._device.clock.zero
-
-    @property
-    def functions(self) -> dict[str, int]:
-        """See `nomp.backend.Native`."""
-        names = {**self._names, **(self.events if self.zero else {})}
-        return {does: address_of(self._library, name) for does, name in names.items()}
-
-    def handle(self, buffer: int) -> int:
-        """See `nomp.backend.Native.handle`."""
-        return buffer
+        super().__init__(device, library)
+        self._device, self.context = device, device.number
 
     def bound(self, kernel: HipKernel, arguments: Sequence[Any], group_bytes: int = 0) -> Bound:
         """See `nomp.backend.Native.bound`: the arguments are packed, as `hip.packer` has found that they may be."""
