@@ -4,8 +4,8 @@ In: a region with the values of its scalars, and a device.  Out: the choices tha
 size, and all that were tried.  Files are written anew after each trial, so that a search can go on where it ended.
 Used by `runtime.tuning` and `runtime.tuner`.
 
-A size class has launches whose loops have the same number of trips, up to a factor of two: ``e:4096 k:8``; and whose
-other jit values are alike.
+A size class has launches whose loops have the same number of trips, up to a factor of two if they are long:
+``e:4096 k:7``; and whose other jit values are alike.
 """
 
 from __future__ import annotations
@@ -87,23 +87,27 @@ def described(device: DeviceInfo) -> str:
     return f"{device.backend}: {device.name}, driver {device.driver}"
 
 
+MANY = 64
+"""Numbers from this one on are alike up to a factor of two; below, what is best may change from one to the next."""
+
+
 def size_class(region: Region, scalars: Mapping[str, Number]) -> str:
-    """The loops of *region*, and for each that *scalars* tell, the power of two that its trips reach.
+    """The loops of *region*, and for each that *scalars* tell its trips; of `MANY` the power of two that they reach.
 
     Then the same for the jit values that no such number of trips follows from: the length of rows, perhaps.
     """
     found, told = [], set[str]()
     for stmt in walk(region.body):
         if isinstance(stmt, For) and is_launch_expr(count := trip_count(stmt), region.scalars):
-            found.append(f"{stmt.iname}:{_power(int(evaluate(count, scalars)))}")
+            found.append(f"{stmt.iname}:{_rounded(max(0, int(evaluate(count, scalars))))}")
             told |= variables(count)
     values = {name: scalars[name] for name in region.clauses.jit if name not in told}
-    found += [f"{name}:{_power(value) if isinstance(value, int) else value}" for name, value in values.items()]
+    found += [f"{name}:{_rounded(value) if isinstance(value, int) else value}" for name, value in values.items()]
     return " ".join(found)
 
 
-def _power(count: int) -> int:
-    return 1 << (count.bit_length() - 1) if count > 0 else 0
+def _rounded(count: int) -> int:
+    return count if count < MANY else 1 << (count.bit_length() - 1)
 
 
 @dataclass(slots=True)

@@ -42,14 +42,15 @@ def test_a_digest_is_that_of_the_loop(tmp_path: Path) -> None:
 def test_sizes(tmp_path: Path) -> None:
     region = reading.region(tmp_path, LOOP % "j")
     assert size_class(region, {"n": 100, "m": 8}) == "i:64 j:8"
-    assert size_class(region, {"n": 127, "m": 15}) == "i:64 j:8"
+    assert size_class(region, {"n": 127, "m": 15}) == "i:64 j:15"
     assert size_class(region, {"n": 128, "m": 0}) == "i:128 j:0"
+    assert size_class(region, {"n": 63, "m": 64}) == "i:63 j:64"
 
 
 def test_values_that_no_loop_tells(tmp_path: Path) -> None:
     text = (LOOP % "j").replace("int m,", "int m, int mean, double f,").replace("jit(m)", "jit(m, mean, f)")
     region = reading.region(tmp_path, text)
-    assert size_class(region, {"n": 100, "m": 8, "mean": 27, "f": 0.5}) == "i:64 j:8 mean:16 f:0.5"
+    assert size_class(region, {"n": 100, "m": 8, "mean": 27, "f": 0.5}) == "i:64 j:8 mean:27 f:0.5"
 
 
 def test_devices() -> None:
