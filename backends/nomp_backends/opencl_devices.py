@@ -71,8 +71,8 @@ def tuning(info: DeviceInfo) -> str:
     """The attribute of functions that has them compiled for the processor *info*; empty where that is done anyway.
 
     Debian's PoCL takes a processor for the Intel one that has the same instructions.  Of those with AVX-512 some are
-    faster with half of a vector, so that compilers use no more; AMD's are not: products of matrices take 1.6 times as
-    long.  Before LLVM 12, which does not know of tuning, the attribute does nothing.
+    faster with half of a vector, so that compilers use no more; AMD's EPYC of family 26 is not: products of matrices
+    take 1.6 times as long.  Other processors of AMD's have not been measured.
     """
     amd = info.platform == POCL and "AMD" in info.vendor and info.arch in ("x86_64", "AMD64")
     return 'target("tune=znver3")' if amd and "znver" not in info.driver else ""
