@@ -1,7 +1,7 @@
 """What the programs that start MPI's ranks (mpirun, srun, jsrun ...) leave in the environment of each.
 
-In: an environment.  Out: which of its machine's ranks a process is, and whether it has the machine to itself.  Used by
-`runtime.devices` and by backends.
+In: an environment.  Out: how many ranks there are, which of its machine's a process is, and whether it has the machine
+to itself.  Used by `runtime.devices`, `driver.profile` and backends.
 """
 
 from __future__ import annotations
@@ -19,6 +19,15 @@ _LOCAL = {
 }
 """The variables that have the number of a rank among those of its machine, and how many these are: Flux has that of all
 machines, and Slurm that of each machine (``4(x2),3``), which scripts that started no ranks do not have."""
+
+
+_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
+"""The variables that have the number of all ranks."""
+
+
+def ranks(environ: Mapping[str, str]) -> int:
+    """How many MPI ranks a process is one of, on all machines; 1 for one that nothing which is known has started."""
+    return next((int(environ[name]) for name in _SIZES if environ.get(name, "").isdecimal()), 1)
 
 
 def local_rank(environ: Mapping[str, str]) -> int:

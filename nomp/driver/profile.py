@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nomp import config
+from nomp import config, launchers
 from nomp.diagnostics import Diagnostic, error
 from nomp.driver import reports, running
 from nomp.report import peaks
@@ -24,9 +24,6 @@ from nomp.report.tables import table
 
 _DESCRIPTION = """Run a program and print what its kernels, copies and the compiler took, on stderr. The exit status is
 the program's. Several processes (mpirun -n 4 ./program) make one table."""
-
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
-"""Where the programs that start MPI's ranks say how many there are."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -84,7 +81,7 @@ def profiled(
 
 def _warn_of_ranks(names: Sequence[str], command: Sequence[str]) -> None:
     """Warn N622 if each of MPI's processes is about to write files of these *names*."""
-    count = next((int(size) for name in _SIZES if (size := os.environ.get(name, "")).isdecimal()), 1)
+    count = launchers.ranks(os.environ)
     if names and count > 1:
         message = f"each of {count} processes writes {names[0]}: if it is one file, it will be the last one's"
         step = f"'nomp profile ... mpirun -n {count} {command[0]}' makes one report of all processes"
