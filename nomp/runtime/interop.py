@@ -152,7 +152,8 @@ def _of_cuda_interface(found: Any, interface: dict[str, Any], owner: Any, span: 
         queue = interface.get("stream") or 0
         queue = 0 if queue == 1 else queue  # ours waits for the default stream, 1, and the default stream for it
         told = Told(address or 0, 0, shape, np.dtype(interface["typestr"]), strides, not read_only, queue)
-        like(shape, told.dtype, strides)  # if anything is
+        if told not in session.borrowed.views:  # of which it was made
+            like(shape, told.dtype, strides)  # raises where these do not fit
     except (KeyError, TypeError, ValueError) as reason:
         what = f"the __cuda_array_interface__ of {articled(type(found).__name__)} is wrong: {reason!r}"
         raise error("N234", what, span, help="see Numba's documentation of the interface") from reason
