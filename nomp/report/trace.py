@@ -1,7 +1,8 @@
 """Runs as a trace for https://ui.perfetto.dev or ``chrome://tracing``: Chrome's Trace Event Format.
 
-In: runs, one for each process.  Out: the trace as plain data for JSON.  A process has a track for its device's queue
-and one for the compiler; arrows lead from what compiled a loop to the first launch of its kernel.
+In: runs, one for each process.  Out: the trace as plain data for JSON.  A process has a track for its device's kernels,
+one for copies, which may go on at the same time, and one for the compiler; arrows lead from what compiled a loop to the
+first launch of its kernel.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from nomp.report.events import Event, Run, Span, in_order
 
-_QUEUE, _COMPILER = 1, 2
+_KERNELS, _COPIES, _COMPILER = 1, 2, 3
 _WORDS = {"to": "copy to the device", "from": "copy from the device", "on": "copy on the device"}
 
 
@@ -25,7 +26,8 @@ def trace(runs: Sequence[Run]) -> dict[str, Any]:
 def _process(number: int, run: Run, late: float) -> Iterator[dict[str, Any]]:
     header = run.header
     yield _named("process_name", number, 0, f"rank {header.rank}: {header.program} ({header.host}, {header.pid})")
-    yield _named("thread_name", number, _QUEUE, f"queue of {header.device}")
+    yield _named("thread_name", number, _KERNELS, f"kernels on {header.device}")
+    yield _named("thread_name", number, _COPIES, "copies")
     yield _named("thread_name", number, _COMPILER, "compiler")
     compiled: dict[int, Span] = {}
     for span, event in in_order(run.events):
@@ -45,7 +47,7 @@ def _slice(process: int, run: Run, event: Event, span: Span, late: float) -> dic
     source = {"source": f"{region.file}:{region.place.line or region.line}", "kernel": region.name} if region else {}
     more = {"bytes": event.nbytes} if event.nbytes else dict(event.sizes)
     name = f"{_WORDS[event.kind]}: {event.name}" if event.kind in _WORDS else event.name
-    track = _COMPILER if event.kind == "stage" else _QUEUE
+    track = _COPIES if event.kind in _WORDS else _COMPILER if event.kind == "stage" else _KERNELS
     return {"ph": "X", "name": name, "cat": event.kind, "pid": process, "tid": track, "ts": _micro(span[0], late),
             "dur": _micro(span[1]), "args": source | more}  # fmt: skip
 
@@ -53,7 +55,7 @@ def _slice(process: int, run: Run, event: Event, span: Span, late: float) -> dic
 def _arrow(process: int, number: int, stage: Span, kernel: Span, late: float) -> Iterator[dict[str, Any]]:
     about = {"name": "compiled", "cat": "flow", "id": f"{process}.{number}", "pid": process}
     yield about | {"ph": "s", "tid": _COMPILER, "ts": _micro(stage[0], late)}
-    yield about | {"ph": "f", "bp": "e", "tid": _QUEUE, "ts": _micro(kernel[0], late)}
+    yield about | {"ph": "f", "bp": "e", "tid": _KERNELS, "ts": _micro(kernel[0], late)}
 
 
 def _micro(nanoseconds: int, late: float = 0.0) -> float:

@@ -83,12 +83,14 @@ def test_a_table_on_stderr_and_the_programs_status(program: Path, tmp_path: Path
     assert {"lower", "generate code", "device compiler"} <= {row["stage"] for row in data["stages"]}
 
 
-def test_the_trace_has_a_queue_a_compiler_and_arrows(program: Path, tmp_path: Path) -> None:
+def test_the_trace_has_kernels_copies_a_compiler_and_arrows(program: Path, tmp_path: Path) -> None:
     run(*NOMP, "profile", "--trace", tmp_path / "t.json", program, cwd=program.parent)
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-    assert set(tracks) == {1, 2} and tracks[2] == "compiler"
+    assert tracks[1].startswith("kernels on ") and {2: "copies", 3: "compiler"}.items() < tracks.items()
     slices = [event for event in events if event["ph"] == "X"]
+    own = {"kernel": 1, "to": 2, "from": 2, "on": 2, "stage": 3}
+    assert all(event["tid"] == own[event["cat"]] for event in slices)
     assert all(event["ts"] >= 0 and event["dur"] >= 0 for event in slices)
     kernels = [event for event in slices if event["cat"] == "kernel"]
     assert [event["name"] for event in kernels].count("add") == 3
