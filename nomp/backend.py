@@ -193,7 +193,8 @@ class Timing(Protocol):
 
 
 class Device(Protocol):
-    """An open device with one in-order queue: operations happen in the order of the calls."""
+    """An open device with one in-order queue: operations happen in the order of the calls, but for copies that come
+    *after* an earlier point."""
 
     info: DeviceInfo
 
@@ -217,14 +218,19 @@ class Device(Protocol):
     def free(self, buffer: Any) -> None:
         """Give *buffer* back; kernels already enqueued may still use it."""
 
-    def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
-        """Host memory at *address* to *buffer* from byte *offset* on; the host memory may be reused on return."""
+    def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int, after: Any = None) -> None:
+        """Host memory at *address* to *buffer* from byte *offset* on; the host memory may be reused on return.
 
-    def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
-        """*buffer* from byte *offset* on to host memory at *address*; done on return."""
+        *after* a `point` it need not wait for what was enqueued behind that, and is done on return."""
+
+    def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int, after: Any = None) -> None:
+        """*buffer* from byte *offset* on to host memory at *address*; done on return.  *after*: see `copy_to`."""
 
     def copy(self, target: Any, target_offset: int, source: Any, source_offset: int, nbytes: int) -> None:
         """*nbytes* bytes of buffer *source* to another buffer *target*; enqueued."""
+
+    def point(self) -> Any:
+        """The point in the queue behind all that is enqueued now, for copies; None if all of these wait for all."""
 
     def sync(self) -> None:
         """Wait for everything enqueued."""
@@ -236,8 +242,10 @@ class Device(Protocol):
     def stop_timing(self) -> None:
         """No more operations are timed, and their timings not asked for.  Waits for them."""
 
-    def timed(self, work: Callable[[], None]) -> Timing:
-        """Call *work*, which calls operations of this device, and say when it carries these out."""
+    def timed(self, work: Callable[[], None], after: Any = None) -> Timing:
+        """Call *work*, which calls operations of this device, and say when it carries these out.
+
+        *after*, unless it is None, is that of the copy that *work* is."""
 
     def native(self) -> Native | None:
         """The driver's functions, if they are known: each time the same object, until the device is closed."""

@@ -93,7 +93,8 @@ class CudaNative(StreamNative):
 
 
 class CudaDevice:
-    """One GPU: its primary context, and a stream."""
+    """One GPU: its primary context, a stream, and from when there are copies that do not wait for all that is in that
+    one on, another one for these."""
 
     def __init__(self, device: Any, info: DeviceInfo, number: int) -> None:
         self.info = info
@@ -104,11 +105,12 @@ class CudaDevice:
         self._native: CudaNative | None = None
         self._buffers: dict[int, Any] = {}
         self._modules: list[Module] = []
-        self._staging: Staging | None = None
+        self._staging: dict[int, Staging] = {}  # by stream
+        self._side: Any = None
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
         self.queue: int = self.stream.handle
-        self.clock = Clock(self, Events(ctypes.CDLL("libcuda.so.1"), CudaNative.events, self.queue))
+        self.clock = Clock(self, Events(ctypes.CDLL("libcuda.so.1"), CudaNative.events), self.queue)
 
     @contextmanager
     def current(self, doing: str) -> Iterator[None]:
@@ -153,28 +155,37 @@ class CudaDevice:
             self.stream.synchronize()  # cuMemFree is not in the order of the stream
             self._buffers.pop(buffer).free()
 
-    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int, after: Any = None) -> None:
         """See `nomp.backend.Device.copy_to`."""
         with self.current(f"copying {nbytes} bytes to the device"):
+            stream = self._stream_after(after)
             if nbytes >= _LARGE:
-                self._staged().copy_to(buffer + offset, address, nbytes)
-                return
-            _pycuda().memcpy_htod_async(buffer + offset, memory_at(address, nbytes), self.stream)
-            self.stream.synchronize()  # a program may have page-locked the memory: then it is still read
+                self._staged(stream).copy_to(buffer + offset, address, nbytes)
+            else:
+                _pycuda().memcpy_htod_async(buffer + offset, memory_at(address, nbytes), stream)
+            if nbytes < _LARGE or after is not None:
+                stream.synchronize()  # a program may have page-locked the memory: then it is still read
 
-    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int, after: Any = None) -> None:
         """See `nomp.backend.Device.copy_from`."""
         with self.current(f"copying {nbytes} bytes from the device"):
+            stream = self._stream_after(after)
             if nbytes >= _LARGE:
-                self._staged().copy_from(buffer + offset, address, nbytes)
+                self._staged(stream).copy_from(buffer + offset, address, nbytes)
                 return
-            _pycuda().memcpy_dtoh_async(memory_at(address, nbytes), buffer + offset, self.stream)
-            self.stream.synchronize()
+            _pycuda().memcpy_dtoh_async(memory_at(address, nbytes), buffer + offset, stream)
+            stream.synchronize()
 
     def copy(self, target: int, target_offset: int, source: int, source_offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy`."""
         with self.current(f"copying {nbytes} bytes on the device"):
             _pycuda().memcpy_dtod_async(target + target_offset, source + source_offset, nbytes, self.stream)
+
+    def point(self) -> Any:
+        """See `nomp.backend.Device.point`: an event."""
+        driver = _pycuda()
+        with self.current("marking a point in the queue"):
+            return driver.Event(driver.event_flags.DISABLE_TIMING).record(self.stream)
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""
@@ -209,9 +220,10 @@ class CudaDevice:
         self.sync()
         self.clock.stop()
 
-    def timed(self, work: Callable[[], None]) -> StreamTiming:
+    def timed(self, work: Callable[[], None], after: Any = None) -> StreamTiming:
         """See `nomp.backend.Device.timed`."""
-        return self.clock.timed(work)
+        with self.current("timing operations"):
+            return self.clock.timed(work, self._stream_after(after).handle)
 
     def native(self) -> CudaNative:
         """See `nomp.backend.Device.native`."""
@@ -233,9 +245,9 @@ class CudaDevice:
             for module in self._modules:
                 module.unload()
             self._modules.clear()
-            if self._staging is not None:
-                self._staging.close()
-                self._staging = None
+            while self._staging:
+                self._staging.popitem()[1].close()
+            self._side = None
             self.clock.stop()
             self._native = None
             del self.stream
@@ -243,12 +255,21 @@ class CudaDevice:
             self._context.detach()
             self._context, self.context = None, 0
 
-    def _staged(self) -> Staging:
-        """What large copies go through; made for the first of them, in the current context."""
+    def _stream_after(self, point: Any) -> Any:
+        """The stream for what is to be done after *point*, which is in the queue; None: after all that is there."""
+        if point is None:
+            return self.stream
+        self._side = self._side or _pycuda().Stream()
+        self._side.wait_for_event(point)
+        return self._side
+
+    def _staged(self, stream: Any) -> Staging:
+        """What large copies in *stream* go through; made for the first of them, in the current context."""
         from nomp_backends import cuda_staging
 
-        self._staging = self._staging or cuda_staging.Staging(_pycuda(), self.stream, self.current)
-        return self._staging
+        if stream.handle not in self._staging:
+            self._staging[stream.handle] = cuda_staging.Staging(_pycuda(), stream, self.current)
+        return self._staging[stream.handle]
 
 
 class CudaBackend:

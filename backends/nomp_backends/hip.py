@@ -129,7 +129,7 @@ class HipDevice:
         self._modules: list[tuple[Any, bytes]] = []
         self._is_open = True
         self._native: HipNative | None = None
-        self.clock = Clock(self, Events(_library(), HipNative.events, HipNative.queue))
+        self.clock = Clock(self, Events(_library(), HipNative.events), HipNative.queue)
         self.sync()  # a device that cannot be used says so now
 
     @contextmanager
@@ -185,14 +185,14 @@ class HipDevice:
             self._buffers.remove(buffer)
             _hip().hipFree(buffer)
 
-    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int, after: None = None) -> None:
         """See `nomp.backend.Device.copy_to`."""
         hip = _hip()
         with self.current(f"copying {nbytes} bytes to the device"):
             hip.hipMemcpyAsync(buffer + offset, address, nbytes, hip.hipMemcpyHostToDevice, None)
             hip.hipStreamSynchronize(None)  # page-locked memory is read later
 
-    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int, after: None = None) -> None:
         """See `nomp.backend.Device.copy_from`."""
         hip = _hip()
         with self.current(f"copying {nbytes} bytes from the device"):
@@ -205,6 +205,9 @@ class HipDevice:
         with self.current(f"copying {nbytes} bytes on the device"):
             places = target + target_offset, source + source_offset
             hip.hipMemcpyAsync(*places, nbytes, hip.hipMemcpyDeviceToDevice, None)
+
+    def point(self) -> None:
+        """See `nomp.backend.Device.point`."""
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""
@@ -244,7 +247,7 @@ class HipDevice:
         self.sync()
         self.clock.stop()
 
-    def timed(self, work: Callable[[], None]) -> StreamTiming:
+    def timed(self, work: Callable[[], None], after: None = None) -> StreamTiming:
         """See `nomp.backend.Device.timed`."""
         return self.clock.timed(work)
 

@@ -223,12 +223,12 @@ class OpenCLDevice:
         self._buffers.remove(buffer)
         cl.call("freeing memory", "clReleaseMemObject", buffer)
 
-    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+    def copy_to(self, buffer: int, offset: int, address: int, nbytes: int, after: None = None) -> None:
         """See `nomp.backend.Device.copy_to`."""
         doing = f"copying {nbytes} bytes to the device", "clEnqueueWriteBuffer"
         cl.call(*doing, self.queue, buffer, 1, offset, nbytes, address, 0, None, self.event())
 
-    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int) -> None:
+    def copy_from(self, buffer: int, offset: int, address: int, nbytes: int, after: None = None) -> None:
         """See `nomp.backend.Device.copy_from`."""
         doing = f"copying {nbytes} bytes from the device", "clEnqueueReadBuffer"
         cl.call(*doing, self.queue, buffer, 1, offset, nbytes, address, 0, None, self.event())
@@ -257,7 +257,7 @@ class OpenCLDevice:
             queue, self.queue, self.zero_time = self.queue, self._plain, 0
             cl.call("timing operations", "clReleaseCommandQueue", queue)
 
-    def timed(self, work: Callable[[], None]) -> OpenCLTiming:
+    def timed(self, work: Callable[[], None], after: None = None) -> OpenCLTiming:
         """See `nomp.backend.Device.timed`."""
         events: list[Any] = []
         self._timed = events
@@ -278,6 +278,9 @@ class OpenCLDevice:
         """See `nomp.backend.Device.native`."""
         self._native = self._native or OpenCLNative(self)
         return self._native
+
+    def point(self) -> None:
+        """See `nomp.backend.Device.point`."""
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""

@@ -22,19 +22,19 @@ class _Device(Protocol):
 
 
 class Events:
-    """Those in *stream*, by those *functions* of *library* (names, by what they do: `nomp.backend.Native`)."""
+    """Those in streams, by those *functions* of *library* (names, by what they do: `nomp.backend.Native`)."""
 
-    def __init__(self, library: Any, functions: Mapping[str, str], stream: int) -> None:
-        self._library, self._functions, self._stream = library, functions, _POINTER(stream)
+    def __init__(self, library: Any, functions: Mapping[str, str]) -> None:
+        self._library, self._functions = library, functions
         self._live = set[int]()
 
-    def record(self) -> int:
-        """A new event, after all that is in the stream now."""
+    def record(self, stream: int) -> int:
+        """A new event, after all that is in *stream* now."""
         made = _POINTER()
         self._call("make", ctypes.byref(made), 0)
         event = made.value or 0
         self._live.add(event)
-        self._call("mark", made, self._stream)
+        self._call("mark", made, _POINTER(stream))
         return event
 
     def wait(self, event: int) -> None:
@@ -67,16 +67,17 @@ class Events:
 
 
 class Clock:
-    """The clock of *device*, by its *events*.  *zero* is the event when it began, 0 while it does not run."""
+    """The clock of *device*, whose queue is *stream*, by *events*.  *zero* is the event when it began, 0 while it does
+    not run."""
 
-    def __init__(self, device: _Device, events: Events) -> None:
-        self._device, self._events = device, events
+    def __init__(self, device: _Device, events: Events, stream: int) -> None:
+        self._device, self._events, self._stream = device, events, stream
         self.zero = 0
 
     def start(self) -> None:
         """From now on operations may be timed."""
         with self._device.current("timing operations"):
-            self.zero = self._events.record()
+            self.zero = self._events.record(self._stream)
 
     def stop(self) -> None:
         """Give all events back."""
@@ -84,12 +85,13 @@ class Clock:
         with self._device.current("timing operations"):
             self._events.release_all()
 
-    def timed(self, work: Callable[[], None]) -> StreamTiming:
-        """Between two events before and after *work*."""
+    def timed(self, work: Callable[[], None], stream: int | None = None) -> StreamTiming:
+        """Between two events before and after *work*, in another *stream* if one is given."""
+        stream = self._stream if stream is None else stream
         with self._device.current("timing operations"):
-            first = self._events.record()
+            first = self._events.record(stream)
             work()
-            last = self._events.record()
+            last = self._events.record(stream)
         return StreamTiming(self._device, self._events, self.zero, first, last)
 
 

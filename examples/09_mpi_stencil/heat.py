@@ -42,22 +42,21 @@ def gpu_aware():
 def step(comm, u, new, aware):
     """One step of all planes but the first and the last, which are, or will be, the neighbours'."""
     last = len(u) - 2
-    below = comm.rank - 1 if comm.rank > 0 else MPI.PROC_NULL
-    above = comm.rank + 1 if comm.rank + 1 < comm.size else MPI.PROC_NULL
+    sides = [(rank, ours, theirs) for rank, ours, theirs in ((comm.rank - 1, 1, 0), (comm.rank + 1, last, last + 1))
+             if 0 <= rank < comm.size]
     advance(u, new, 1, 2)  # what the neighbours wait for
     advance(u, new, max(2, last), last + 1)
     if aware:
         nomp.sync()
-        planes = nomp.mapped(new)
-    else:
-        nomp.update(from_=[new[1], new[last]])
-        planes = new
-    advance(u, new, 2, last)  # goes on while the messages travel
-    requests = [comm.Irecv(planes[0], below), comm.Irecv(planes[last + 1], above)]
-    requests += [comm.Isend(planes[1], below), comm.Isend(planes[last], above)]
+    advance(u, new, 2, last)  # goes on while planes are copied, and messages travel
+    planes = nomp.mapped(new) if aware else new
+    if not aware:
+        nomp.update(from_=[new[ours] for _, ours, _ in sides])
+    requests = [comm.Irecv(planes[theirs], rank) for rank, _, theirs in sides]
+    requests += [comm.Isend(planes[ours], rank) for rank, ours, _ in sides]
     MPI.Request.Waitall(requests)
     if not aware:
-        nomp.update(to=[new[0], new[last + 1]])
+        nomp.update(to=[new[theirs] for _, _, theirs in sides])
 
 
 def start(shape, first, last):

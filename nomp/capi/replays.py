@@ -82,6 +82,10 @@ class Replays:
         finally:
             self._lib.nomp_replay_unlock()
 
+    def count(self) -> int:
+        """See `runtime.replay.Replays.count`."""
+        return int(self._lib.nomp_replay_count())
+
     def is_due(self) -> bool:
         """See `runtime.replay.Replays.is_due`."""
         return bool(self._lib.nomp_replay_is_due())

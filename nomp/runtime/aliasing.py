@@ -52,13 +52,17 @@ class Used:
             return False
         if {one.kind, two.kind} == {"counter", "scalar"} and one.host == two.host:
             return False  # its last value is set after the launch
-        (low, high), (other_low, other_high) = self._bytes(), other._bytes()
-        if high <= other_low or other_high <= low:
+        if not self.touches(*other._bytes()):
             return False
         size, other_size = SIZES[one.dtype], SIZES[two.dtype]
         modulus = gcd(self.reach.stride * size, other.reach.stride * other_size)
         pairs = product(self._rests(), other._rests())
         return not all(_interleaved(modulus, *pair, size, other_size) for pair in pairs)
+
+    def touches(self, low: int, high: int) -> bool:
+        """Whether the launch may touch a byte of [*low*, *high*)."""
+        first, last = self._bytes()
+        return first < high and low < last
 
     def _bytes(self) -> tuple[int, int]:
         if self.reach.elements is None:
@@ -167,8 +171,8 @@ def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach
     found: list[Interval] = []
     stride, rests = 0, set()
     for load in _loads(region, {param.name}):
-        flat = interval(load.index[0], known) if len(load.index) == 1 else None
-        form = scope.affine(load.index[0]) if len(load.index) == 1 else None
+        flat = _flat(load, param, known)
+        form = scope.affine(load.index[0]) if len(load.index) == 1 else Affine(0, {"": 1})  # of rows, any element
         if flat is None or form is None:
             return Reach(_declared(param), 1, frozenset({0}))
         found.append(flat)
@@ -176,6 +180,18 @@ def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach
         stride = gcd(stride, *form.terms.values())
     low, high = min((low for low, _ in found), default=0), max((high for _, high in found), default=-1)
     return Reach((low, high), stride, frozenset(rests))
+
+
+def _flat(load: Load, param: Param, known: Mapping[str, Interval]) -> Interval | None:
+    """Where *load* lies among the elements of *param*, rows one after the other."""
+    flat = interval(load.index[0], known)
+    for subscript, extent in zip(load.index[1:], param.shape[1:], strict=True):
+        inside, size = interval(subscript, known), interval(extent, known) if extent is not None else None
+        if flat is None or inside is None or size is None:
+            return None
+        rows = [row * length for row in flat for length in size]
+        flat = min(rows) + inside[0], max(rows) + inside[1]
+    return flat
 
 
 def _declared(param: Param) -> Interval | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from nomp.arithmetic import Number
 from nomp.region import Region
+from nomp.runtime.aliasing import Used
 from nomp.runtime.kernel import Context
 from nomp.runtime.program import Ready
 
@@ -17,8 +18,8 @@ from nomp.runtime.program import Ready
 @dataclass(frozen=True, slots=True)
 class Launched:
     """What `session.launch` has done: whether arrays were *copied*; if not, *launches* of *region* for the *sizes* that
-    decide, which are right in this *context* while the map has this *version*.  *queues* are those of others that use
-    the arrays."""
+    decide, which are right in this *context* while the map has this *version*, and what they have *used* of arrays.
+    *queues* are those of others that use the arrays."""
 
     copied: bool
     region: Region
@@ -27,6 +28,7 @@ class Launched:
     launches: tuple[Ready, ...] = ()
     sizes: Mapping[str, Number] = field(default_factory=dict)
     queues: frozenset[int] = frozenset()
+    used: tuple[Used, ...] = ()
 
     def again(self) -> None:
         """Launch once more."""
@@ -37,6 +39,9 @@ class Launched:
             self.context.recorder.run(self.region, self.sizes, self._enqueue)
         else:
             self._enqueue()
+        overtaking = self.context.memory.overtaking
+        if overtaking.is_watching:
+            overtaking.launched(device, None if self.queues else self.used)
         for queue in self.queues:
             device.hold_up(queue)
 

@@ -113,14 +113,13 @@ def fetch(memory: AddressMap, array: HostArray) -> None:
     """Copy *array*'s elements, and nothing that lies between them, from the device to the host."""
     entry = memory.containing(array.low, array.high)
     assert entry is not None
-    nbytes = array.high - array.low
     if array.dense:
-        memory.device.copy_from(entry.buffer, entry.offset(array.low), array.low, nbytes)
+        memory.fetch(entry, array.low, array.high, array.low)
         return
     import numpy as np
 
-    held, target = np.empty(nbytes, np.uint8), array.array
-    memory.device.copy_from(entry.buffer, entry.offset(array.low), held.ctypes.data, nbytes)
+    held, target = np.empty(array.high - array.low, np.uint8), array.array
+    memory.fetch(entry, array.low, array.high, held.ctypes.data)
     first = target.__array_interface__["data"][0] - array.low
     target[...] = np.ndarray(target.shape, target.dtype, held, first, target.strides)
 

@@ -29,6 +29,7 @@ from typing import Any
 from nomp.backend import Device
 from nomp.diagnostics import Span, error
 from nomp.runtime.failure import driver_errors
+from nomp.runtime.overtaking import Overtaking
 
 ALLOC, TO, FROM, FREE = 1, 2, 4, 8
 ADDRESS_END = 1 << 64
@@ -66,10 +67,14 @@ class Entry:
 class AddressMap:
     """The entries of one device, sorted by address: look-up takes logarithmic time."""
 
-    def __init__(self, device: Device, changing: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, device: Device, changing: Callable[[], None] = lambda: None, elsewhere: Callable[[], int] = lambda: 0
+    ) -> None:
         """*changing* is called before a pointer comes to mean another entry; `version` counts these changes, and
-        `own_version` those of the entries that are not borrowed."""
+        `own_version` those of the entries that are not borrowed.  *elsewhere* counts launches that `overtaking` is not
+        told of."""
         self.version = self.own_version = 0
+        self.overtaking = Overtaking(lambda: (self.version, elsewhere()))
         self._device = self._plain = device
         self._watching: Callable[[str], Device] | None = None
         self._changing = changing
@@ -182,11 +187,23 @@ class AddressMap:
         for entry in self.overlapping(low, high):
             first, last = max(low, entry.start), min(high, entry.end)
             if op & TO:
-                self._device.copy_to(entry.buffer, entry.offset(first), first, last - first)
+                after = self._point(entry, first, last, writes=True)
+                self._device.copy_to(entry.buffer, entry.offset(first), first, last - first, after)
             if op & FROM:
-                self._device.copy_from(entry.buffer, entry.offset(first), first, last - first)
+                self.fetch(entry, first, last, first)
             if op & FREE:
                 self.drop(entry)
+
+    def fetch(self, entry: Entry, low: int, high: int, address: int) -> None:
+        """Copy what the device has of *entry* at the host's [*low*, *high*) to the host, to *address*."""
+        after = self._point(entry, low, high, writes=False)
+        self._device.copy_from(entry.buffer, entry.offset(low), address, high - low, after)
+
+    def _point(self, entry: Entry, low: int, high: int, writes: bool) -> Any:
+        """What a copy of these bytes waits for (`Overtaking.point`)."""
+        if low > entry.start or high < entry.end:
+            self.overtaking.watch()
+        return self.overtaking.point(low, high, writes)
 
     def overlapping(self, low: int, high: int) -> list[Entry]:
         """The entries that share a byte with [*low*, *high*), by address."""

@@ -69,10 +69,10 @@ class Recorder:
         """Carry out *work*, the launches of *region* for *sizes*."""
         self._add(self._launch(region, sizes), work)
 
-    def copy(self, kind: Kind, name: str, nbytes: int, work: Callable[[], None]) -> None:
-        """Carry out *work*, which copies *nbytes* bytes of the array *name*."""
-        self._add(self._label(kind, name, nbytes), work)
-        if kind == "from":
+    def copy(self, kind: Kind, name: str, nbytes: int, work: Callable[[], None], after: Any = None) -> None:
+        """Carry out *work*, which copies *nbytes* bytes of the array *name*, *after* a point in the queue."""
+        self._add(self._label(kind, name, nbytes), work, after)
+        if kind == "from" and after is None:  # all that came before is done
             self.pass_on()
 
     def labelled(self, replay: Replay, region: Region, sizes: Mapping[str, Number]) -> Replay:
@@ -138,8 +138,8 @@ class Recorder:
             for sink in self._sinks:
                 sink.close()
 
-    def _add(self, label: int, work: Callable[[], None]) -> None:
-        self._pending.append((label, self._device.timed(work)))
+    def _add(self, label: int, work: Callable[[], None], after: Any = None) -> None:
+        self._pending.append((label, self._device.timed(work, after)))
         late = time.perf_counter() - self._passed_on > PATIENCE
         if late or len(self._pending) >= MOST_PENDING or (self._replays and self._replays.is_due()):
             self.pass_on(everything=False)
@@ -186,15 +186,15 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._device, name)
 
-    def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+    def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int, after: Any = None) -> None:
         """See `nomp.backend.Device.copy_to`."""
-        work = partial(self._device.copy_to, buffer, offset, address, nbytes)
-        self._recorder.copy("to", self._name, nbytes, work)
+        work = partial(self._device.copy_to, buffer, offset, address, nbytes, after)
+        self._recorder.copy("to", self._name, nbytes, work, after)
 
-    def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int) -> None:
+    def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int, after: Any = None) -> None:
         """See `nomp.backend.Device.copy_from`."""
-        work = partial(self._device.copy_from, buffer, offset, address, nbytes)
-        self._recorder.copy("from", self._name, nbytes, work)
+        work = partial(self._device.copy_from, buffer, offset, address, nbytes, after)
+        self._recorder.copy("from", self._name, nbytes, work, after)
 
     def copy(self, target: Any, target_offset: int, source: Any, source_offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy`."""

@@ -91,6 +91,9 @@ class Replays(Protocol):
     def held_back(self) -> AbstractContextManager[None]:
         """None is carried out meanwhile; `forget` may be called."""
 
+    def count(self) -> int:
+        """How many there have been."""
+
     def is_due(self) -> bool:
         """Whether times should be read."""
 

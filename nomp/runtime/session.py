@@ -79,7 +79,7 @@ class Session:
             device = open_device(settings, self._backends())
             self._owner = os.getpid()
             self._settings = settings
-            memory = AddressMap(device, self._forget)
+            memory = AddressMap(device, self._forget, self.replays.count if self.replays else lambda: 0)
             kept = cache.opened(settings, lambda remark: show([remark], settings))
             tuning = choices.tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)
@@ -260,7 +260,7 @@ class Session:
             launched = bool(loan), found.region, context, context.memory.version
             more = loan or self._settings.verify or self._markers.push  # for each launch
             plan = None if more else found.launches(context, addresses)
-            again = (plan.launches, plan.sizes or {}, frozenset(queues)) if plan else ()
+            again = (plan.launches, plan.sizes or {}, frozenset(queues), plan.used) if plan else ()
             return Launched(*launched, *again)
 
     def again(self, launched: Launched) -> bool:

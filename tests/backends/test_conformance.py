@@ -210,6 +210,45 @@ def test_operations_happen_in_order(device: Device, dialect: Dialect, buffer: An
     assert np.all(download(device, buffer, "float64", N) == expected)
 
 
+@pytest.mark.parametrize("count", [N, 1 << 18])
+def test_a_copy_after_a_point_waits_for_what_is_before_it(device: Device, dialect: Dialect, count: int) -> None:
+    text = dialect.entry("spin", f"global double *a, {dialect.types['int64']} n", SPIN)
+    text += dialect.entry("twice", "global double *a", f"a[{dialect.index(0)}] *= 2;")
+    kernels = device.compile(text, {"spin": [None, "int64"], "twice": [None]})
+    one, other, slow = (device.alloc(8 * count) for _ in range(3))
+    given = np.arange(float(count))
+    for buffer in (one, other, slow):
+        upload(device, buffer, given)
+    grid, block = (count // 8,), (8,)
+    for times in range(1, 4):
+        kernels["twice"].launch(grid, block, [one])
+        point = device.point()
+        kernels["spin"].launch((1,), (1,), [slow, np.int64(3_000_000)])
+        found, new = np.zeros(count), given * times
+        device.copy_from(one, 0, found.ctypes.data, found.nbytes, point)
+        device.copy_to(other, 0, new.ctypes.data, new.nbytes, point)
+        new[:] = 0  # the host's memory may be used again
+        kernels["twice"].launch(grid, block, [other])
+        assert np.array_equal(found, given * 2**times)
+        assert np.array_equal(download(device, other, "float64", count), given * 2 * times)
+    for buffer in (one, other, slow):
+        device.free(buffer)
+
+
+@pytest.mark.usefixtures("timing")
+def test_a_copy_after_a_point_is_timed_where_it_happens(device: Device, dialect: Dialect, buffer: Any) -> None:
+    text = dialect.entry("spin", f"global double *a, {dialect.types['int64']} n", SPIN)
+    spin = device.compile(text, {"spin": [None, "int64"]})["spin"]
+    upload(device, buffer, np.zeros(N))
+    spin.launch((1,), (1,), [buffer, np.int64(1)])
+    point, found = device.point(), np.zeros(1)
+    slow = device.timed(lambda: spin.launch((1,), (1,), [buffer, np.int64(20_000_000)]))
+    copy = device.timed(lambda: device.copy_from(buffer, 8, found.ctypes.data, 8, point), point)
+    begin, lasted = copy.interval()
+    end = sum(slow.interval())
+    assert begin + lasted < end if point is not None else begin >= end - 1e-4
+
+
 def test_a_launch_keeps_the_arguments_it_was_given(device: Device, dialect: Dialect, buffer: Any) -> None:
     text = dialect.entry("put", "global double *a, int i, double x", "a[i] = x;")
     put = device.compile(text, {"put": [None, "int32", "float64"]})["put"]

@@ -65,7 +65,7 @@ class Device:
 @pytest.mark.parametrize("backend", NAMES)
 def test_intervals_are_asked_for_once_and_events_given_back(backend: str) -> None:
     driver = Driver(NAMES[backend])
-    clock = Clock(Device(), Events(driver, NAMES[backend], 9))
+    clock = Clock(Device(), Events(driver, NAMES[backend]), 9)
     assert clock.zero == 0
     clock.start()
     work: list[int] = []
@@ -85,4 +85,4 @@ def test_what_the_driver_refuses_is_an_error(function: str) -> None:
     driver = Driver(NAMES["cuda"])
     driver.refusing = function
     with pytest.raises(BackendError, match=f"timing operations: {function} failed: its status is 700"):
-        Events(driver, NAMES["cuda"], 9).record()
+        Events(driver, NAMES["cuda"]).record(9)

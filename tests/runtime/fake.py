@@ -72,12 +72,12 @@ class FakeDevice:
     def free(self, buffer: bytearray) -> None:
         self.live = [b for b in self.live if b is not buffer]
 
-    def copy_to(self, buffer: bytearray, offset: int, address: int, nbytes: int) -> None:
+    def copy_to(self, buffer: bytearray, offset: int, address: int, nbytes: int, after: None = None) -> None:
         self.log.append(f"to {address - self.base} {nbytes}")
         self._check(buffer, offset, nbytes)
         buffer[offset : offset + nbytes] = self._read(address, nbytes)
 
-    def copy_from(self, buffer: bytearray, offset: int, address: int, nbytes: int) -> None:
+    def copy_from(self, buffer: bytearray, offset: int, address: int, nbytes: int, after: None = None) -> None:
         self.log.append(f"from {address - self.base} {nbytes}")
         self._check(buffer, offset, nbytes)
         self._write(address, bytes(buffer[offset : offset + nbytes]))
@@ -85,6 +85,8 @@ class FakeDevice:
     def copy(self, target: bytearray, target_offset: int, source: bytearray, source_offset: int, nbytes: int) -> None:
         assert source_offset + nbytes <= len(source) and target_offset + nbytes <= len(target)
         target[target_offset : target_offset + nbytes] = source[source_offset : source_offset + nbytes]
+
+    def point(self) -> None: ...
 
     def sync(self) -> None:
         self.log.append("sync")
@@ -95,7 +97,7 @@ class FakeDevice:
     def stop_timing(self) -> None:
         self.log.append("stop timing")
 
-    def timed(self, work: Callable[[], None]) -> FakeTiming:
+    def timed(self, work: Callable[[], None], after: None = None) -> FakeTiming:
         work()
         self.clock += 2
         return FakeTiming(self.clock - 2)

@@ -109,6 +109,7 @@ void nomp_replay_unlock(void);
 int nomp_replay(int id, const uintptr_t *addresses);
 int nomp_replay_sync(void);
 int nomp_replay_is_due(void);
+int64_t nomp_replay_count(void);
 int nomp_replay_times(int all, int *labels, int64_t *begins, int64_t *lasted);
 
 /* timing.c: an operation's events, of which OpenCL has one. */

@@ -36,6 +36,7 @@ static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct nomp_driver driver;
 static struct nomp_replay **replays = NULL; /* by kernel; the newest first */
 static int kernels = 0;
+static int64_t carried_out = 0; /* of replays that have been carried out */
 
 static void forget(void) {
   for (int id = 0; id < kernels; id++) replays[id] = NULL;
@@ -217,6 +218,7 @@ int nomp_replay(int id, const uintptr_t *addresses) {
     if (driver.push_range) ((push_range)driver.push_range)(replay->text);
     int status = act_all(replay, addresses, &begun);
     *replay->repeats += !status;
+    carried_out++;
     if (driver.pop_range) ((pop_range)driver.pop_range)();
     result = !status ? 1 : begun ? (status < 0 ? status : -status) : 0;
     if (status) forget();
@@ -238,6 +240,13 @@ int nomp_replay_sync(void) {
   }
   pthread_mutex_unlock(&lock);
   return status == 0;
+}
+
+int64_t nomp_replay_count(void) {
+  pthread_mutex_lock(&lock);
+  int64_t now = carried_out;
+  pthread_mutex_unlock(&lock);
+  return now;
 }
 
 /* Whether times are to be read soon. */
