@@ -35,6 +35,8 @@ from nomp.walks import changed_in, expressions, loads, rewritten, variable, vari
 
 ITEMS = 128
 """Items of a group: few, since all of them wait for each other."""
+UNEVEN_ITEMS = 64
+"""The same where only the data tell how long rows are: all of them wait for the longest row."""
 LANES = 32
 """Items that share a row, where there is enough for all of them to do."""
 SHORT_LANES = 8
@@ -171,7 +173,8 @@ def spread(nest: list[For], rows: Rows, lanes: int, known: Callable[[For], bool]
     """
     *around, loop = nest
     count, derived = _count(rows.inner, known, unique)
-    items, grid = Items(unique, max(1, ITEMS // lanes)), Grid(derived=derived)
+    group = UNEVEN_ITEMS if count is None else ITEMS
+    items, grid = Items(unique, max(1, group // lanes)), Grid(derived=derived)
     arrays = {unique("_lanes"): sum_ for sum_ in rows.sums}
     rounds = rounds_of(grid, loop, 0, items.rows, unique)
     shape = (Const(items.rows, INDEX), Const(lanes, INDEX))

@@ -1,7 +1,7 @@
-extern "C" __global__ void __launch_bounds__(128) _nomp_kernel_l2_rows(long const _trips, long const _groups, int const *__restrict__ start, double const *__restrict__ value, double const *__restrict__ x, int const *__restrict__ column, double *__restrict__ y)
+extern "C" __global__ void __launch_bounds__(64) _nomp_kernel_l2_rows(long const _trips, long const _groups, int const *__restrict__ start, double const *__restrict__ value, double const *__restrict__ x, int const *__restrict__ column, double *__restrict__ y)
 {
   int _first_;
-  __shared__ double _lanes[16 * 8];
+  __shared__ double _lanes[8 * 8];
   long _length_;
   long _once__lb;
   long _once__trips;
@@ -16,12 +16,12 @@ extern "C" __global__ void __launch_bounds__(128) _nomp_kernel_l2_rows(long cons
   double sum_;
   double sum__;
 
-  _trip__ = bIdx(x) * 16ll + tIdx(y);
+  _trip__ = bIdx(x) * 8ll + tIdx(y);
   _once__lb = _trip__;
   _once__trips = ((_trip__ < ((_trip__ + 1ll < _trips) ? _trip__ + 1ll : _trips)) ? ((_trip__ + 1ll < _trips) ? _trip__ + 1ll : _trips) - _trip__ : 0ll);
   if (tIdx(x) == 0)
   {
-    _trip_____ = bIdx(x) * 16ll + tIdx(y);
+    _trip_____ = bIdx(x) * 8ll + tIdx(y);
     cond = ((_trip_____ < _trips) ? 1 : 0);
     if (cond != 0)
     {
