@@ -99,7 +99,7 @@ class Staging:
 
     def _copy(self, copy: Callable[[_Lane, int, int, int], None], device: int, address: int, nbytes: int) -> None:
         """Have each lane *copy* its part; this thread does the first, and what cannot be started."""
-        share = max(2 * _STAGE, -(-nbytes // self._most))
+        share = -(-nbytes // min(self._most, -(-nbytes // (2 * _STAGE))))  # less is no thread worth
         places = range(0, nbytes, share)
         while len(self._lanes) < len(places):  # page-locking takes a millisecond for one
             self._lanes.append(_Lane(self._driver, self._stream))
