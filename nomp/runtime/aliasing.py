@@ -20,8 +20,8 @@ from itertools import combinations, product
 from math import gcd, prod
 
 from nomp.affine import Affine, Scope
-from nomp.arithmetic import SIZES
-from nomp.region import Const, For, If, Load, Param, Region
+from nomp.arithmetic import SIZES, cast
+from nomp.region import Binary, Const, Expr, For, If, Load, Param, Region
 from nomp.runtime.ranges import Interval, interval
 from nomp.walks import loads, variables, walk, walk_expr, without_places, written_in
 
@@ -160,6 +160,16 @@ def _is_one(region: Region, first: Used, second: Used) -> bool:
     return len(found) == 1 and not variables(*found.pop()) & written_in(region.body)
 
 
+def element(load: Load, param: Param) -> Expr:
+    """Which element *load* is, counted from the array's first, rows one after the other."""
+    flat = cast(load.index[0], "int64")
+    for subscript, extent in zip(load.index[1:], param.shape[1:], strict=True):
+        assert extent is not None, "only the first extent of an array may be unknown"
+        row = Binary("*", flat, cast(extent, "int64"), "int64")
+        flat = Binary("+", row, cast(subscript, "int64"), "int64")
+    return flat
+
+
 def _loads(region: Region, names: set[str]) -> Iterator[Load]:
     return (load for stmt in walk(region.body) for load in loads(stmt) if load.array in names)
 
@@ -171,27 +181,15 @@ def _reach(region: Region, param: Param, known: Mapping[str, Interval]) -> Reach
     found: list[Interval] = []
     stride, rests = 0, set()
     for load in _loads(region, {param.name}):
-        flat = _flat(load, param, known)
-        form = scope.affine(load.index[0]) if len(load.index) == 1 else Affine(0, {"": 1})  # of rows, any element
-        if flat is None or form is None:
+        flat = element(load, param)
+        between, form = interval(flat, known), scope.affine(flat) or Affine(0, {"": 1})  # any element
+        if between is None:
             return Reach(_declared(param), 1, frozenset({0}))
-        found.append(flat)
+        found.append(between)
         rests.add(form.constant)
         stride = gcd(stride, *form.terms.values())
     low, high = min((low for low, _ in found), default=0), max((high for _, high in found), default=-1)
     return Reach((low, high), stride, frozenset(rests))
-
-
-def _flat(load: Load, param: Param, known: Mapping[str, Interval]) -> Interval | None:
-    """Where *load* lies among the elements of *param*, rows one after the other."""
-    flat = interval(load.index[0], known)
-    for subscript, extent in zip(load.index[1:], param.shape[1:], strict=True):
-        inside, size = interval(subscript, known), interval(extent, known) if extent is not None else None
-        if flat is None or inside is None or size is None:
-            return None
-        rows = [row * length for row in flat for length in size]
-        flat = min(rows) + inside[0], max(rows) + inside[1]
-    return flat
 
 
 def _declared(param: Param) -> Interval | None:

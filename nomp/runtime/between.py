@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nomp.arithmetic import SIZES, Number, cast, evaluate, is_float, is_launch_expr
+from nomp.arithmetic import SIZES, Number, evaluate, is_float, is_launch_expr
 from nomp.backend import Device
 from nomp.loops import trip_count
-from nomp.region import Binary, Expr, For, Load, Param, Region
+from nomp.region import For, Load, Param, Region
+from nomp.runtime.aliasing import element
 from nomp.runtime.bounds import certain
 from nomp.runtime.extremes import extremes, known
 from nomp.runtime.memory import AddressMap, Entry
@@ -112,7 +113,7 @@ def _side(
     ranges = known(region, scalars, data)
 
     def side(load: Load) -> int | None:
-        low, high = extremes(_element(load, param), ranges)
+        low, high = extremes(element(load, param), ranges)
         return 1 if low >= 0 else -1 if high < 0 else None
 
     always = ((load, loops) for load, _, loops in certain(region.body, ()) if load.array == param.name)
@@ -127,16 +128,6 @@ def _all_run(loops: tuple[For, ...], scalars: Mapping[str, Number]) -> bool:
     """Whether each of *loops* certainly has iterations."""
     counts = [trip_count(loop) for loop in loops]
     return all(is_launch_expr(count, set(scalars)) and evaluate(count, scalars) > 0 for count in counts)
-
-
-def _element(load: Load, param: Param) -> Expr:
-    """Which element *load* is, counted from the array's first, rows one after the other."""
-    flat = cast(load.index[0], "int64")
-    for subscript, extent in zip(load.index[1:], param.shape[1:], strict=True):
-        assert extent is not None, "only the first extent of an array may be unknown"
-        row = Binary("*", flat, cast(extent, "int64"), "int64")
-        flat = Binary("+", row, cast(subscript, "int64"), "int64")
-    return flat
 
 
 def _data(
