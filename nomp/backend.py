@@ -193,8 +193,8 @@ class Timing(Protocol):
 
 
 class Device(Protocol):
-    """An open device with one in-order queue: operations happen in the order of the calls, but for copies that come
-    *after* an earlier point."""
+    """An open device with one in-order queue: operations happen in the order of the calls, but for copies *after* an
+    earlier point, which overtake launches and nothing else."""
 
     info: DeviceInfo
 
@@ -221,7 +221,7 @@ class Device(Protocol):
     def copy_to(self, buffer: Any, offset: int, address: int, nbytes: int, after: Any = None) -> None:
         """Host memory at *address* to *buffer* from byte *offset* on; the host memory may be reused on return.
 
-        *after* a `point` it need not wait for what was enqueued behind that, and is done on return."""
+        *after* a `point` it need not wait for launches that were enqueued behind that, and is done on return."""
 
     def copy_from(self, buffer: Any, offset: int, address: int, nbytes: int, after: Any = None) -> None:
         """*buffer* from byte *offset* on to host memory at *address*; done on return.  *after*: see `copy_to`."""

@@ -93,8 +93,7 @@ class CudaNative(StreamNative):
 
 
 class CudaDevice:
-    """One GPU: its primary context, a stream, and from when there are copies that do not wait for all that is in that
-    one on, another one for these."""
+    """One GPU: its primary context, a stream, and another one for copies that overtake launches, once there are any."""
 
     def __init__(self, device: Any, info: DeviceInfo, number: int) -> None:
         self.info = info
@@ -107,6 +106,7 @@ class CudaDevice:
         self._modules: list[Module] = []
         self._staging: dict[int, Staging] = {}  # by stream
         self._side: Any = None
+        self._not_overtaken: Any = None  # the point behind the last operation that was no launch, and may not be done
         with self.current(f"opening {info.name}"):
             self.stream = _pycuda().Stream()
         self.queue: int = self.stream.handle
@@ -148,6 +148,7 @@ class CudaDevice:
         """See `nomp.backend.Device.zero`."""
         with self.current(f"filling {nbytes} bytes on the device"):
             _pycuda().memset_d8_async(buffer + offset, 0, nbytes, self.stream)
+            self._not_overtaken = self._event()
 
     def free(self, buffer: int) -> None:
         """See `nomp.backend.Device.free`."""
@@ -161,10 +162,12 @@ class CudaDevice:
             stream = self._stream_after(after)
             if nbytes >= _LARGE:
                 self._staged(stream).copy_to(buffer + offset, address, nbytes)
+                if after is None:
+                    self._not_overtaken = self._event()
+                    return
             else:
                 _pycuda().memcpy_htod_async(buffer + offset, memory_at(address, nbytes), stream)
-            if nbytes < _LARGE or after is not None:
-                stream.synchronize()  # a program may have page-locked the memory: then it is still read
+            stream.synchronize()  # a program may have page-locked the memory: then it is still read
 
     def copy_from(self, buffer: int, offset: int, address: int, nbytes: int, after: Any = None) -> None:
         """See `nomp.backend.Device.copy_from`."""
@@ -180,12 +183,12 @@ class CudaDevice:
         """See `nomp.backend.Device.copy`."""
         with self.current(f"copying {nbytes} bytes on the device"):
             _pycuda().memcpy_dtod_async(target + target_offset, source + source_offset, nbytes, self.stream)
+            self._not_overtaken = self._event()
 
     def point(self) -> Any:
         """See `nomp.backend.Device.point`: an event."""
-        driver = _pycuda()
         with self.current("marking a point in the queue"):
-            return driver.Event(driver.event_flags.DISABLE_TIMING).record(self.stream)
+            return self._event()
 
     def sync(self) -> None:
         """See `nomp.backend.Device.sync`."""
@@ -222,6 +225,8 @@ class CudaDevice:
 
     def timed(self, work: Callable[[], None], after: Any = None) -> StreamTiming:
         """See `nomp.backend.Device.timed`."""
+        if after is None:
+            return self.clock.timed(work)
         with self.current("timing operations"):
             return self.clock.timed(work, self._stream_after(after).handle)
 
@@ -247,7 +252,7 @@ class CudaDevice:
             self._modules.clear()
             while self._staging:
                 self._staging.popitem()[1].close()
-            self._side = None
+            self._side = self._not_overtaken = None
             self.clock.stop()
             self._native = None
             del self.stream
@@ -256,12 +261,18 @@ class CudaDevice:
             self._context, self.context = None, 0
 
     def _stream_after(self, point: Any) -> Any:
-        """The stream for what is to be done after *point*, which is in the queue; None: after all that is there."""
+        """The stream for a copy after *point*, and after all operations but launches; None: after all that is there."""
         if point is None:
             return self.stream
         self._side = self._side or _pycuda().Stream()
-        self._side.wait_for_event(point)
+        for before in filter(None, (point, self._not_overtaken)):
+            self._side.wait_for_event(before)
         return self._side
+
+    def _event(self) -> Any:
+        """One behind all that is in the stream, in the current context."""
+        driver = _pycuda()
+        return driver.Event(driver.event_flags.DISABLE_TIMING).record(self.stream)
 
     def _staged(self, stream: Any) -> Staging:
         """What large copies in *stream* go through; made for the first of them, in the current context."""

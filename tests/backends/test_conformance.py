@@ -235,6 +235,32 @@ def test_a_copy_after_a_point_waits_for_what_is_before_it(device: Device, dialec
         device.free(buffer)
 
 
+@pytest.mark.parametrize("before", ["copy_to", "copy", "zero"])
+def test_a_copy_after_a_point_overtakes_nothing_but_launches(device: Device, dialect: Dialect, before: str) -> None:
+    spin = device.compile(dialect.entry("spin", f"global double *a, {dialect.types['int64']} n", SPIN),
+                          {"spin": [None, "int64"]})["spin"]  # fmt: skip
+    count = 1 << 20
+    here, other, slow = (device.alloc(8 * count) for _ in range(3))
+    old, new = np.ones(count), np.arange(float(count))
+    for buffer, values in ((here, old), (other, new), (slow, old)):
+        upload(device, buffer, values)
+    device.sync()
+    point = device.point()
+    spin.launch((1,), (1,), [slow, np.int64(20_000_000)])
+    match before:
+        case "copy_to":
+            upload(device, here, new)
+        case "copy":
+            device.copy(here, 0, other, 0, 8 * count)
+        case "zero":
+            device.zero(here, 0, 8 * count)
+    found = np.full(count, 7.0)
+    device.copy_from(here, 0, found.ctypes.data, found.nbytes, point)
+    assert np.array_equal(found, new * (before != "zero"))
+    for buffer in (here, other, slow):
+        device.free(buffer)
+
+
 @pytest.mark.usefixtures("timing")
 def test_a_copy_after_a_point_is_timed_where_it_happens(device: Device, dialect: Dialect, buffer: Any) -> None:
     text = dialect.entry("spin", f"global double *a, {dialect.types['int64']} n", SPIN)
