@@ -35,7 +35,7 @@ class Program:
     """Launches and copies, of which it is known what they have to wait for."""
 
     def __init__(self) -> None:
-        self.version = 0
+        self.version = self.changed = 0
         self.queue: Any = Queue()
         self.overtaking = Overtaking(lambda: self.version)
         self.launches: list[Sequence[Used] | None] = []
@@ -52,7 +52,15 @@ class Program:
         for touched in self.launches[waits:]:
             assert touched is not None
             assert not any(one.touches(low, high) and (writes or one.param.writes) for one in touched)
+            assert not any(low <= last and first < high and (writes or one.param.writes)
+                           for one in touched for first, last in [one.reach.elements or (low, low)])  # fmt: skip
+        assert waits >= self.changed
         return int(waits)
+
+    def change(self) -> None:
+        """The map changes: copies wait for all launches until then."""
+        self.version += 1
+        self.changed = len(self.launches)
 
 
 edges = st.integers(0, 20)
@@ -65,6 +73,7 @@ steps = st.lists(st.tuples(st.just("launch"), launches) | st.tuples(st.just("cop
 @given(steps)
 def test_a_copy_waits_for_all_launches_that_touch_the_same_bytes(steps: list[tuple[str, Any]]) -> None:
     program = Program()
+    program.overtaking.watch()
     for step, what in steps:
         match step:
             case "launch":
@@ -74,7 +83,7 @@ def test_a_copy_waits_for_all_launches_that_touch_the_same_bytes(steps: list[tup
             case "watch":
                 program.overtaking.watch()
             case "change":
-                program.version += 1
+                program.change()
 
 
 @pytest.fixture
