@@ -190,17 +190,13 @@ class Kernel:
             else:
                 for launch in plan.launches:
                     launch.enqueue()
-            overtaking = context.memory.overtaking
-            if overtaking.is_watching and plan.launches:
-                overtaking.launched(context.device, None if self._is_more(context, plan) else plan.used)
+            if plan.launches:
+                more = self._cells or plan.tables or context.tuning  # copies, and what the tuner tries
+                context.memory.overtaking.launched(context.device, None if more else plan.used)
         except BackendError as reason:
             raise driver_error(self._launching, reason, self.span) from reason
         for position, value in plan.counters:
             ctypes.memmove(addresses[position], value, len(value))
-
-    def _is_more(self, context: Context, plan: Plan) -> bool:
-        """Whether more than the kernel may be enqueued for a launch: copies of variables, or what the tuner tries."""
-        return bool(self._cells or plan.tables or context.tuning)
 
     def _planned(self, context: Context, situation: Situation, loose: bytes) -> Plan:
         decide, pointers, entries, before = situation

@@ -39,9 +39,7 @@ class Launched:
             self.context.recorder.run(self.region, self.sizes, self._enqueue)
         else:
             self._enqueue()
-        overtaking = self.context.memory.overtaking
-        if overtaking.is_watching:
-            overtaking.launched(device, None if self.queues else self.used)
+        self.context.memory.overtaking.launched(device, None if self.queues else self.used)
         for queue in self.queues:
             device.hold_up(queue)
 

@@ -55,7 +55,7 @@ class Overtaking:
 
     def launched(self, device: Device, used: Sequence[Used] | None) -> None:
         """A launch has been enqueued that touches no more than what it *used*."""
-        if self._patience == 0:
+        if not self.is_watching:
             return
         self._patience -= 1
         point = device.point() if self._patience else None
