@@ -77,7 +77,9 @@ class Native(Protocol):
     (launch), clSetKernelArg (set), clEnqueueWriteBuffer and clEnqueueReadBuffer (write, read), and clFinish (wait).
     CUDA has a context and a stream, cuLaunchKernel, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, and cuCtxPushCurrent,
     cuCtxPopCurrent, cuStreamSynchronize (enter, leave, wait).  HIP's functions have these forms, but for the context,
-    which is the number of the device, for hipSetDevice (enter) and hipGetDevice (current).
+    which is the number of the device, for hipSetDevice (enter) and hipGetDevice (current).  Where the device is the
+    host there are none: kernels are functions, which get their numbers of groups and of items (three each, size_t) and
+    the address of pointers to their arguments.
 
     While operations are timed, *functions* also has clWaitForEvents, clGetEventProfilingInfo and clReleaseEvent (await,
     moment, release), and *zero* is the clock's, in nanoseconds.  For CUDA it is an event, and the functions are
@@ -91,7 +93,7 @@ class Native(Protocol):
 
     @property
     def context(self) -> int:
-        """What is entered: CUDA's context, HIP's number of the device; 0 for OpenCL."""
+        """What is entered: CUDA's context, HIP's number of the device; else 0."""
 
     @property
     def functions(self) -> Mapping[str, int]:
@@ -117,8 +119,8 @@ class Native(Protocol):
 class Bound:
     """The *handle* of a kernel that has its arguments; *keep* must live as long as it is used.
 
-    For CUDA, *arguments* is the address of pointers to these, for HIP that of hipModuleLaunchKernel's extra ones;
-    *slots* are the addresses of the arguments.
+    For CUDA and the host, *arguments* is the address of pointers to these, for HIP that of hipModuleLaunchKernel's
+    extra ones; *slots* are the addresses of the arguments.
     """
 
     handle: int
@@ -181,7 +183,8 @@ class Kernel(Protocol):
         """Enqueue; *arguments* are buffers (what `Device.alloc` returned; None for one that the kernel does not touch)
         and, for scalars, NumPy scalars of the declared type.  *grid* counts groups, at least one in each direction;
         both have the same length, one to three.  Each group gets *group_bytes* of memory besides what the kernel
-        declares, only where the dialect cannot declare it (CUDA C++).  Returns at once."""
+        declares, only where the dialect cannot declare it (CUDA C++).  Returns at once, or, where the device is the
+        host itself, when it is over."""
 
 
 class Timing(Protocol):

@@ -92,7 +92,7 @@ class Settings:
 
     backend: str = field(
         default="auto",
-        metadata=_row(LOWER, "opencl or another installed one; auto: the first that is usable", "auto"),
+        metadata=_row(LOWER, "cpu, opencl or another installed one; auto: the first that is usable", "auto"),
     )
     platform: int = field(default=0, metadata=_row(NUMBER, "which of the backend's platforms", "0"))
     device: int = field(

@@ -35,10 +35,15 @@ def local_rank(environ: Mapping[str, str]) -> int:
     return next((int(environ[name]) for name in _LOCAL if environ.get(name, "").isdecimal()), 0)
 
 
-def is_alone(environ: Mapping[str, str]) -> bool:
-    """Whether no other rank is known to be on a process's machine."""
+def local_ranks(environ: Mapping[str, str]) -> int:
+    """How many MPI ranks there are on a process's machine, as far as that is known: of Slurm's numbers, the largest."""
     name = next((name for name in _LOCAL if environ.get(name, "").isdecimal()), None)
     if name is None:
-        return True
+        return 1
     sizes = [part.partition("(")[0].strip() for part in environ.get(_LOCAL[name], "").split(",")]
-    return int(environ[name]) == 0 and all(int(size) <= 1 for size in sizes if size.isdecimal())
+    return max(int(environ[name]) + 1, *(int(size) for size in sizes if size.isdecimal()), 1)
+
+
+def is_alone(environ: Mapping[str, str]) -> bool:
+    """Whether no other rank is known to be on a process's machine."""
+    return local_ranks(environ) == 1

@@ -7,12 +7,12 @@ In: what NVRTC has compiled, with the context of the device current.  Out: kerne
 from __future__ import annotations
 
 import ctypes
-import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from nomp.backend import TYPE_CODES, BackendError
+from nomp.backend import BackendError
+from nomp_backends.arguments import Arguments, packers
 
 if TYPE_CHECKING:
     from nomp_backends.cuda import CudaDevice
@@ -60,23 +60,12 @@ class Module:
         _library().cuModuleUnload(self._handle)
 
 
-class Arguments:
-    """Where the driver finds *values*: a slot for each, and at *address* the pointers to the *slots*."""
-
-    def __init__(self, packers: Iterable[struct.Struct], values: Sequence[Any]) -> None:
-        packed = [packer.pack(0 if value is None else value) for packer, value in zip(packers, values, strict=True)]
-        self._kept = [ctypes.create_string_buffer(data, len(data)) for data in packed]
-        self.slots = tuple(map(ctypes.addressof, self._kept))
-        self._pointers = (_POINTER * max(1, len(self.slots)))(*self.slots)
-        self.address = ctypes.addressof(self._pointers)
-
-
 class CudaKernel:
     """An entry point with its argument types known, so that a launch looks nothing up."""
 
     def __init__(self, device: CudaDevice, handle: int, name: str, types: Sequence[str | None]) -> None:
         self._device, self.handle, self._name = device, handle, name
-        self._packers = [struct.Struct(f"={TYPE_CODES[dtype].replace('P', 'Q')}") for dtype in types]
+        self._packers = packers(types)
         self._set: Sequence[Any] | None = None
         self._filled = Arguments((), ())
         self._group_bytes = 0  # that launches may ask for

@@ -12,7 +12,7 @@ import os
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from nomp.backend import (
@@ -25,7 +25,7 @@ from nomp.backend import (
     Stored,
     require_device,
 )
-from nomp_backends import opencl_devices, opencl_pages, opencl_sharing
+from nomp_backends import opencl_devices, opencl_sharing, pages
 from nomp_backends import opencl_driver as cl
 from nomp_backends.opencl_native import OpenCLNative
 from nomp_backends.opencl_timing import OpenCLTiming, moment
@@ -201,9 +201,17 @@ class OpenCLDevice:
             raise BackendError(f"{doing}: the device has {self.info.global_mem_bytes}")
         made = cl.make(doing, "clCreateBuffer", self._context, cl.READ_WRITE, nbytes, None)
         self._buffers.add(made)
-        if self.info.type == "cpu":
-            opencl_pages.advise(self.queue, made, nbytes)
+        if self.info.type == "cpu" and nbytes >= pages.SMALLEST:
+            with suppress(BackendError):  # a buffer in small pages is one, too
+                pages.advise(self._place(made, nbytes), nbytes)
         return made
+
+    def _place(self, buffer: int, nbytes: int) -> int:
+        """The address of *buffer*, which is in the memory of a CPU."""
+        doing = "looking where a buffer is"
+        start = cl.make(doing, "clEnqueueMapBuffer", self.queue, buffer, 0, cl.OVERWRITE, 0, nbytes, 0, None, None)
+        cl.call(doing, "clEnqueueUnmapMemObject", self.queue, buffer, start, 0, None, None)
+        return start
 
     def zero(self, buffer: int, offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.zero`.  NVIDIA's driver takes minutes over gigabytes of bytes, and then fails."""

@@ -15,7 +15,7 @@ from nomp.region import Region, Script
 INPUT, MAP_POINTER, MAP_OPERATION = -128, -130, -132
 INITIALIZE, FINALIZE = -256, -258
 PYTHON, CONVERSION, NOT_A_KERNEL, CODEGEN, GRID_SIZE = -384, -386, -388, -390, -392
-DEVICE = {"cuda": -512, "hip": -514, "opencl": -516}
+DEVICE = {"cuda": -512, "hip": -514, "opencl": -516, "cpu": -518}
 
 NOMP_C, LOOPY_C = "libnomp/src/nomp.c", "libnomp/src/loopy.c"
 

@@ -21,7 +21,7 @@ _KERNELS = {
     "opencl": "__kernel void nomp_probe(__global int *a) { a[get_group_id(0)] = 3 * (int)get_group_id(0); }",
     "cuda": 'extern "C" __global__ void nomp_probe(int *a) { a[blockIdx.x] = 3 * (int)blockIdx.x; }',
 }
-_KERNELS["hip"] = _KERNELS["cuda"]
+_KERNELS |= {"c": _KERNELS["opencl"], "hip": _KERNELS["cuda"]}
 
 
 def main(arguments: Sequence[str]) -> int:

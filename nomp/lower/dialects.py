@@ -33,6 +33,10 @@ class OpenCL:
     """What a function of ``<math.h>``, or of bits, is called for a type."""
 
 
+class C(OpenCL):
+    """OpenCL C, which the host's C compiler takes, too, after what the CPU backend puts before it."""
+
+
 class Cuda(OpenCL):
     """CUDA C++, of NVRTC and nvcc."""
 
@@ -64,4 +68,4 @@ class Hip(Cuda):
     declared_group_bytes = None
 
 
-DIALECTS: Mapping[str, type[OpenCL]] = {"opencl": OpenCL, "cuda": Cuda, "hip": Hip}
+DIALECTS: Mapping[str, type[OpenCL]] = {"opencl": OpenCL, "c": C, "cuda": Cuda, "hip": Hip}

@@ -1,7 +1,7 @@
 """The limits of a device: how fast it copies and computes, measured once and kept in the user's cache.
 
 In: an open device.  Out: `Peaks`, by small kernels of its own language: copy and triad of large arrays, and chains of
-fused multiply-adds that stay in registers.  Used by `nomp roofline`; tables show shares of what is known already.
+multiplications and additions that stay in registers.  Used by `nomp roofline`; tables show shares of what is known.
 """
 
 from __future__ import annotations
@@ -25,13 +25,17 @@ _OPENCL = """
 #define INDEX ((long)get_global_id(0))
 #define ITEMS ((long)get_global_size(0))
 """
+_C = f"""{_OPENCL}
+typedef float float16 __attribute__((vector_size(64)));
+typedef double double8 __attribute__((vector_size(64)));
+"""
 _CUDA = """
 #define KERNEL extern "C" __global__ void
 #define GLOBAL
 #define INDEX ((long long)blockIdx.x * blockDim.x + threadIdx.x)
 #define ITEMS ((long long)gridDim.x * blockDim.x)
 """
-_DIALECTS = {"opencl": _OPENCL, "cuda": _CUDA, "hip": _CUDA}
+_DIALECTS = {"opencl": _OPENCL, "c": _C, "cuda": _CUDA, "hip": _CUDA}
 
 # Items of a CPU get neighbouring elements, for its vector units; those of a GPU get every so many-th one.
 _TEXT = """
@@ -58,14 +62,16 @@ KERNEL triad(GLOBAL double *a, GLOBAL const double *b, GLOBAL const double *c, i
 }
 
 #define EACH(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
+#define DECLARE(w) x##w,
 #define START(w) x##w = a[INDEX] + w;
 #define STEP(w) x##w = x##w * y + z;
 #define ADD(w) sum += x##w;
 
-/* Compilers make one fused operation of each step, as they do in nomp's kernels; fma() itself PoCL does in software. */
+/* Compilers make one fused operation of a step where they do so in nomp's kernels; fma() itself PoCL does in software.
+*/
 #define FMA(name, TYPES, half)                                                                                    \\
   KERNEL name(GLOBAL TYPES *a, int count) {                                                                       \\
-    TYPES x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, sum = 0, y = half, z = 3 * half;  \\
+    TYPES EACH(DECLARE) sum = a[INDEX] - a[INDEX], y = sum + half, z = sum + 3 * half;                            \\
     EACH(START)                                                                                                   \\
     for (int i = 0; i < count; i++) { EACH(STEP) }                                                                \\
     EACH(ADD)                                                                                                     \\

@@ -219,8 +219,8 @@ class DeviceArray:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """See Numba's documentation of version 3; whoever uses it waits for ``stream``."""
         context = self._context()
-        if not context.device.info.pointer_arithmetic:
-            raise AttributeError(f"memory of {context.device.info.backend} has no addresses")
+        if context.device.info.dialect not in ("cuda", "hip"):
+            raise AttributeError(f"memory of {context.device.info.backend} has no address on a GPU")
         buffer, offset = self._place() if self.size else (0, 0)
         return {
             "version": 3, "shape": self.shape, "typestr": self.dtype.str,

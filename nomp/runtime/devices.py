@@ -19,7 +19,7 @@ Backends = Mapping[str, Callable[[], Backend]]
 Candidate = tuple[Backend, int, int, DeviceInfo]
 """A device: its backend, the numbers of its platform and its own."""
 
-_PREFERENCE = (("cuda", True), ("hip", True), ("opencl", True), ("opencl", False))
+_PREFERENCE = (("cuda", True), ("hip", True), ("opencl", True), ("cpu", False), ("opencl", False))
 """The order of ``auto``: backends, and whether a GPU is meant."""
 
 _LISTED = "nomp devices lists the platforms and devices"

@@ -20,7 +20,7 @@ from nomp.runtime.device_memory import retired
 if TYPE_CHECKING:
     from nomp.runtime.device_array import DeviceArray
 
-KINDS = {"cuda": 2, "hip": 10, "opencl": 4}
+KINDS = {"c": 1, "cuda": 2, "hip": 10, "opencl": 4}
 """DLPack's numbers of devices, by the dialect of their kernels."""
 HOSTS = (1, 3, 11)
 """Those of the host's memory: the usual one, and that which CUDA and ROCm have page-locked."""
@@ -123,9 +123,9 @@ def hand_over(device: Device, stream: Any) -> None:
     BufferError for what is no stream of such a device.
     """
     dialect = device.info.dialect
-    if dialect == "opencl":
+    if dialect in ("c", "opencl"):
         if stream is not None:
-            raise BufferError("arrays of OpenCL are exported without a stream")
+            raise BufferError("arrays on such a device are exported without a stream")
         device.sync()
         return
     if stream == -1:

@@ -67,4 +67,4 @@ CUDA = Dialect(
     "__shared__", "__syncthreads()", "extern __shared__",
 )  # fmt: skip
 
-DIALECTS = {"opencl": OPENCL, "cuda": CUDA, "hip": replace(CUDA, asked_for="")}
+DIALECTS = {"opencl": OPENCL, "c": OPENCL, "cuda": CUDA, "hip": replace(CUDA, asked_for="")}

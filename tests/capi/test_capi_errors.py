@@ -56,7 +56,9 @@ def test_libnomps_sentence_then_ours(code: str, message: str, number: int, sente
     assert got.diagnostic == f"nomp: error: {message} [{code}]"
 
 
-@pytest.mark.parametrize(("backend", "number"), [("opencl", -516), ("cuda", -512), ("hip", -514), ("other", -128)])
+@pytest.mark.parametrize(
+    ("backend", "number"), [("opencl", -516), ("cpu", -518), ("cuda", -512), ("hip", -514), ("other", -128)]
+)
 def test_device_errors_have_the_devices_number(backend: str, number: int) -> None:
     assert entry("N521", "refused", backend=backend).number == number
     assert entry("N611", "out of memory", backend=backend).number == number

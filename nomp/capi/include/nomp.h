@@ -52,6 +52,7 @@ typedef enum {
 #define NOMP_CUDA_FAILURE -512             /* CUDA refused */
 #define NOMP_HIP_FAILURE -514              /* HIP refused */
 #define NOMP_OPENCL_FAILURE -516           /* OpenCL refused */
+#define NOMP_CPU_FAILURE -518              /* the C compiler for the CPU refused, or there is no memory */
 
 /*
  * Start the runtime.  Reads the options `--nomp-backend NAME`, `--nomp-platform N`, `--nomp-device N`,

@@ -36,9 +36,10 @@ struct nomp_kernel {
  * replay.c: OpenCL's queue, and its functions that enqueue a launch, set an argument, copy to and from a buffer, and
  * wait; or CUDA's stream and context, and its functions for these, and to enter and leave the context; or HIP's stream
  * and (as the context) the number of its device, with a function that says which device is the thread's (current), and
- * one that makes another one that (enter).  While operations are timed, also functions for events: to make and record
- * one (CUDA, HIP), to wait for it, to ask when it was, and to give it back; and the clock's zero, in nanoseconds or as
- * an event.  Where a profiler is to see ranges, its functions that begin and end one.
+ * one that makes another one that (enter); or nothing, where the device is the host.  While operations are timed,
+ * also functions for events: to make and record one (CUDA, HIP), to wait for it, to ask when it was, and to give it
+ * back; and the clock's zero, in nanoseconds or as an event.  Where a profiler is to see ranges, its functions that
+ * begin and end one.
  */
 struct nomp_driver {
   void *queue, *context;

@@ -28,6 +28,8 @@ typedef int (*cu_pop)(void **context);
 typedef int (*hip_which)(int *device);
 typedef int (*hip_use)(int device);
 
+typedef int (*host_launch)(const size_t *groups, const size_t *items, void *const *arguments);
+
 typedef int (*push_range)(const char *text);
 typedef int (*pop_range)(void);
 
@@ -42,7 +44,9 @@ static void forget(void) {
   for (int id = 0; id < kernels; id++) replays[id] = NULL;
 }
 
-static int is_opencl(void) { return driver.enter == NULL; }
+static int has_context(void) { return driver.enter != NULL; }
+
+static int is_host(void) { return driver.launch == NULL; }
 
 static int is_hip(void) { return driver.current != NULL; }
 
@@ -50,7 +54,7 @@ static int before; /* what HIP's device of the thread was */
 
 /* Make the driver's context, or device, that of this thread, until it leaves; a status of the driver's. */
 static int enter(void) {
-  if (is_opencl()) return 0;
+  if (!has_context()) return 0;
   if (!is_hip()) return ((cu_with)driver.enter)(driver.context);
   int ours = (int)(intptr_t)driver.context, status = ((hip_which)driver.current)(&before);
   return status || before == ours ? status : ((hip_use)driver.enter)(ours);
@@ -58,7 +62,7 @@ static int enter(void) {
 
 static void leave(void) {
   void *context;
-  if (is_opencl()) return;
+  if (!has_context()) return;
   if (!is_hip()) ((cu_pop)driver.leave)(&context);
   else if (before != (int)(intptr_t)driver.context) ((hip_use)driver.enter)(before);
 }
@@ -83,7 +87,7 @@ void nomp_replay_start(const struct nomp_driver *now) {
 void nomp_replay_stop(void) {
   pthread_mutex_lock(&lock);
   forget();
-  if (driver.moment && enter() == 0) {
+  if (driver.zero && enter() == 0) {
     nomp_timing_stop(&driver);
     leave();
   }
@@ -177,6 +181,16 @@ static int act_cuda(const struct nomp_action *action, void *host) {
   }
 }
 
+/* Kernels are functions of the program, and their memory is its own: 0, or what the kernel says. */
+static int act_host(const struct nomp_action *action, void *host) {
+  void *object = action->object;
+  switch (action->kind) {
+  case NOMP_LAUNCH: return ((host_launch)object)(action->groups, action->items, action->arguments);
+  case NOMP_READ: memcpy(host, object, action->size); return 0;
+  default: memcpy(object, host, action->size); return 0;
+  }
+}
+
 /* A status of the driver's: 0 is good. */
 static int act(const struct nomp_action *action, const uintptr_t *addresses) {
   void *host = action->bytes ? action->bytes : (void *)(addresses[action->position] + action->offset);
@@ -190,7 +204,9 @@ static int act(const struct nomp_action *action, const uintptr_t *addresses) {
     host = &wide;
   }
   struct nomp_timed *timed = action->label ? nomp_timing_begin(&driver, action->label) : NULL;
-  int status = is_opencl() ? act_opencl(action, host, timed) : act_cuda(action, host);
+  int status = is_host()       ? act_host(action, host)
+               : has_context() ? act_cuda(action, host)
+                               : act_opencl(action, host, timed);
   if (timed && !status) nomp_timing_end(&driver, timed);
   return status;
 }
@@ -213,7 +229,7 @@ int nomp_replay(int id, const uintptr_t *addresses) {
   pthread_mutex_lock(&lock);
   struct nomp_replay *replay = id >= 0 && id < kernels ? replays[id] : NULL;
   while (replay && !holds(replay, addresses)) replay = replay->next;
-  if (replay && driver.moment && nomp_timing_is_due(replay->actions)) replay = NULL; /* Python reads the times first */
+  if (replay && driver.zero && nomp_timing_is_due(replay->actions)) replay = NULL; /* Python reads the times first */
   if (replay) {
     if (driver.push_range) ((push_range)driver.push_range)(replay->text);
     int status = act_all(replay, addresses, &begun);
@@ -231,7 +247,7 @@ int nomp_replay(int id, const uintptr_t *addresses) {
 int nomp_replay_sync(void) {
   pthread_mutex_lock(&lock);
   int status = -1;
-  if (driver.wait && !(driver.moment && nomp_timing_is_due(0))) {
+  if (driver.wait && !(driver.zero && nomp_timing_is_due(0))) {
     status = enter();
     if (!status) {
       status = ((cu_with)driver.wait)(driver.queue);
@@ -264,8 +280,8 @@ int nomp_replay_is_due(void) {
  */
 int nomp_replay_times(int all, int *labels, int64_t *begins, int64_t *lasted) {
   pthread_mutex_lock(&lock);
-  int status = driver.moment ? enter() : 0, made = status < 0 ? status : -status;
-  if (driver.moment && !status) {
+  int status = driver.zero ? enter() : 0, made = status < 0 ? status : -status;
+  if (driver.zero && !status) {
     made = nomp_timing_read(&driver, all, labels, begins, lasted);
     leave();
   }

@@ -2,8 +2,9 @@
  * timing.c: when the driver has carried out what replay.c had it do.
  *
  * Operations that are timed have places in a ring: OpenCL's event of each, or CUDA's or HIP's events before and after
- * it, which are used again.  Python reads the times in batches: when it waits for the device anyway, and when that is
- * due.  replay.c calls all of this with its lock held, and in the driver's context.
+ * it, which are used again, or the host's times before and after it.  Python reads the times in batches: when it waits
+ * for the device anyway, and when that is due.  replay.c calls all of this with its lock held, and in the driver's
+ * context.
  */
 #include "bridge.h"
 
@@ -37,10 +38,19 @@ int nomp_timing_is_due(int more) {
   return count + more > NOMP_MOST_TIMED || (count && now() - last_read > patience);
 }
 
+static int is_host(const struct nomp_driver *driver) { return !driver->moment; }
+
+static void *nanoseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (void *)(intptr_t)(time.tv_sec * 1000000000LL + time.tv_nsec);
+}
+
 /* Where OpenCL is to put the event of an operation, or after the event before it; NULL if CUDA, or HIP, refuses. */
 struct nomp_timed *nomp_timing_begin(const struct nomp_driver *driver, int label) {
   struct nomp_timed *timed = place(count);
   timed->label = label;
+  if (is_host(driver)) timed->first = nanoseconds();
   if (!driver->make) return timed;
   cu_make make = (cu_make)driver->make;
   if (!timed->first && make(&timed->first, 0)) timed->first = NULL;
@@ -51,11 +61,16 @@ struct nomp_timed *nomp_timing_begin(const struct nomp_driver *driver, int label
 
 /* The operation is in the queue. */
 void nomp_timing_end(const struct nomp_driver *driver, struct nomp_timed *timed) {
+  if (is_host(driver)) timed->last = nanoseconds();
   if (!driver->make || !((cu_mark)driver->mark)(timed->last, driver->queue)) count++;
 }
 
 /* Out: nanoseconds since zero, and from beginning to end. */
 static int moments(const struct nomp_driver *driver, const struct nomp_timed *timed, int64_t *begin, int64_t *lasted) {
+  if (is_host(driver)) {
+    *begin = (uintptr_t)timed->first - driver->zero, *lasted = (intptr_t)timed->last - (intptr_t)timed->first;
+    return 0;
+  }
   if (!driver->make) {
     cl_moment moment = (cl_moment)driver->moment;
     uint64_t start = 0, end = 0;
@@ -73,7 +88,7 @@ static int moments(const struct nomp_driver *driver, const struct nomp_timed *ti
 }
 
 static void drop_oldest(const struct nomp_driver *driver) {
-  if (!driver->make) ((with_event)driver->release)(place(0)->first);
+  if (!driver->make && driver->release) ((with_event)driver->release)(place(0)->first);
   oldest = (oldest + 1) % NOMP_MOST_TIMED, count--;
 }
 
@@ -84,7 +99,9 @@ int nomp_timing_read(const struct nomp_driver *driver, int all, int *labels, int
   last_read = now();
   if (!done) return 0;
   struct nomp_timed *last = place(done - 1);
-  int status = driver->make ? ((with_event)driver->await)(last->last) : ((cl_await)driver->await)(1, &last->first);
+  int status = is_host(driver) ? 0
+               : driver->make  ? ((with_event)driver->await)(last->last)
+                               : ((cl_await)driver->await)(1, &last->first);
   for (; done && !status; done--) {
     int64_t begin, time;
     int label = place(0)->label;

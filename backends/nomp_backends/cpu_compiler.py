@@ -1,0 +1,187 @@
+"""OpenCL C to machine code of the host's processor, by the host's C compiler, and that loaded.
+
+In: source text, and the types of the kernels' arguments.  Out: a shared library with a function for each kernel, which
+carries out a launch (``cpu_text/launch.h``).  Used by the CPU backend.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from nomp.backend import BackendError
+
+_COMPILERS = ("gcc", "cc", "clang")
+_OPTIONS = (
+    "-std=gnu11", "-O3", "-pthread", "-fPIC", "-shared", "-fvisibility=hidden", "-w", "-fgnu89-inline", "-fsigned-char",
+    "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-U_FORTIFY_SOURCE",
+)  # fmt: skip
+"""Without contraction, results are those of the program's own loops to the last bit.  Unsigned counters of the program
+are signed ones in kernels, and go past their end where it lets them.  Nobody looks at errno, or has traps.  A fortified
+longjmp does not leave a stack for another one."""
+_HEADERS = ("opencl.h", "threads.h", "launch.h")
+_TYPES = {
+    "bool": "char", "int8": "char", "int16": "short", "int32": "int", "int64": "long", "uint8": "uchar",
+    "uint16": "ushort", "uint32": "uint", "uint64": "ulong", "float32": "float", "float64": "double", None: "void *",
+}  # fmt: skip
+_BARRIER = re.compile(r"\bbarrier\s*\(")
+
+Signatures = Mapping[str, Sequence[str | None]]
+
+
+@cache
+def compiler() -> str:
+    """The path of the C compiler.  Raises `BackendError` where there is none."""
+    os.environ.setdefault("PATH", os.defpath)  # a host program may run without one
+    found = next(filter(None, map(shutil.which, _COMPILERS)), None)
+    if found is None:
+        raise BackendError(f"there is no C compiler on PATH ({', '.join(_COMPILERS)}): install Debian's gcc")
+    return str(Path(found).resolve())
+
+
+@cache
+def version() -> str:
+    """What the compiler is: ``gcc 12.2.0``."""
+    command = [compiler(), "--version"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as failure:
+        raise BackendError(f"{command[0]} cannot be started: {failure}") from failure
+    numbers = re.search(r"\d+\.\d+(\.\d+)?", done.stdout.partition("\n")[0].rpartition(")")[2])
+    name = "clang" if "clang" in done.stdout else "gcc"
+    return f"{name} {numbers[0] if numbers else 'of an unknown version'}"
+
+
+@cache
+def processor() -> Mapping[str, str]:
+    """What Linux says of the first processor, or a bit of that elsewhere: ``model name``, ``vendor_id``, ``flags``."""
+    try:
+        first = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+    except OSError:
+        return {"model name": platform.processor() or platform.machine()}
+    pairs = (line.partition(":")[::2] for line in first.splitlines())
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+def identity() -> dict[str, str]:
+    """All that decides, besides the text, on what `compiled` makes."""
+    known = processor()
+    file = os.stat(compiler())
+    return {
+        "compiler": f"{version()}, {file.st_size} bytes of {file.st_mtime_ns}",
+        "options": " ".join((*_OPTIONS, *_for_this_processor())),
+        "arch": " ".join(known.get(name, "") for name in ("model name", "flags", "Features", "CPU part")).strip(),
+        "text": hashlib.sha256("".join(map(_text, _HEADERS)).encode()).hexdigest(),
+    }
+
+
+def _for_this_processor() -> tuple[str, ...]:
+    return ("-mcpu=native",) if platform.machine() in ("aarch64", "arm64") else ("-march=native",)
+
+
+def compiled(text: str, signatures: Signatures) -> bytes:
+    """The shared library of the kernels *signatures* in *text*.  Raises `BackendError` with the compiler's log."""
+    with tempfile.TemporaryDirectory(prefix="nomp-") as folder:
+        made = Path(folder, "kernels.so")
+        command = [compiler(), *_OPTIONS, *_for_this_processor(), "-x", "c", "-", "-o", str(made), "-lm"]
+        try:
+            done = subprocess.run(command, input=_whole(text, signatures).encode(), capture_output=True, check=False)
+        except OSError as failure:
+            raise BackendError(f"{command[0]} cannot be started: {failure}") from failure
+        if done.returncode:
+            log = done.stderr.decode("utf-8", "replace").strip()
+            raise BackendError(f"{Path(command[0]).name} ends with status {done.returncode}", log)
+        return made.read_bytes()
+
+
+def _whole(text: str, signatures: Signatures) -> str:
+    """*text* between what it takes for granted and what calls its kernels, whose names C's library may have, too."""
+    names = "".join(f"#define {name} nomp_kernel_{name}\n" for name in signatures)
+    meet = "#define NOMP_MEET\n" if _BARRIER.search(text) else ""
+    entries = "".join(_entry(name, types) for name, types in signatures.items())
+    renamed = "".join(f"#undef {name}\n" for name in signatures)
+    before, *behind = map(_text, _HEADERS)
+    return f'{before}{names}#line 1 "kernels.cl"\n{text}\n{renamed}{meet}{"".join(behind)}{entries}'
+
+
+def _entry(name: str, types: Sequence[str | None]) -> str:
+    arguments = ", ".join(f"*({_TYPES[dtype]} *)arguments[{number}]" for number, dtype in enumerate(types))
+    call = f"static void nomp_call_{name}(void *const *arguments) {{ nomp_kernel_{name}({arguments}); }}"
+    return f"{call}\nNOMP_ENTRY({name})\n"
+
+
+@cache
+def _text(name: str) -> str:
+    return files(__package__).joinpath("cpu_text", name).read_text(encoding="utf-8")
+
+
+def loaded(library: bytes, pool: Pool) -> ctypes.CDLL:
+    """What `compiled` made, for launches by the threads of *pool*; it stays in the process, as these do.
+
+    From memory: a folder for temporary files may be one that nothing may be executed from.
+    """
+    with tempfile.TemporaryDirectory(prefix="nomp-") as folder:
+        file = Path(folder, "kernels.so")  # the loader takes two files of one name for the same
+        if hasattr(os, "memfd_create"):
+            memory = os.memfd_create("nomp-kernels")
+            with os.fdopen(memory, "wb", buffering=0) as stream:
+                stream.write(library)
+                file.symlink_to(f"/proc/self/fd/{memory}")
+                made = _opened(file)
+        else:
+            file.write_bytes(library)
+            made = _opened(file)
+    ctypes.c_void_p.in_dll(made, "nomp_pool").value = pool.of(made)
+    return made
+
+
+def _opened(file: Path) -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(file))
+    except OSError as failure:
+        raise BackendError(f"what the C compiler made cannot be loaded: {failure}") from failure
+
+
+class Pool:
+    """*threads*, made when the first kernel is there; those that have nothing to do look for *patience* seconds for
+    something before they sleep."""
+
+    def __init__(self, threads: int, patience: float) -> None:
+        self._threads, self._patience = threads, round(patience * 1e9)
+        self._made: int | None = None
+
+    def of(self, library: ctypes.CDLL) -> int:
+        """The address of the pool, which *library* makes if it is the first one."""
+        if self._made is None:
+            make = library.nomp_make_pool
+            make.argtypes, make.restype = [ctypes.c_size_t, ctypes.c_long], ctypes.c_void_p
+            with _on_all_processors():
+                self._made = make(self._threads, self._patience)
+            if self._made is None:
+                raise BackendError("there is no memory for threads")
+        return self._made
+
+
+@contextmanager
+def _on_all_processors() -> Iterator[None]:
+    """A block whose threads may run everywhere, if OpenMP has bound the one that makes them to a processor."""
+    if "OMP_PROC_BIND" not in os.environ or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,173 @@
+/*
+ * threads.h: how the parts of a piece of work are shared out among threads.  It stands in the library of each kernel,
+ * and all of these share one pool, which Python has the first one make.
+ *
+ * Each thread begins with a stretch of neighbouring parts, the same one in each launch, whose data it may still have in
+ * its caches; then it helps others with theirs.  Nobody waits for a thread that has not come yet, as is done at the end
+ * of a parallel region of OpenMP's: on a busy machine it may come after milliseconds, and find nothing left to do.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct nomp_work {
+  int (*enter)(const struct nomp_work *work); /* a thread comes: whether it can do anything */
+  void (*run)(const struct nomp_work *work, size_t part);
+  size_t parts;
+};
+
+/* The parts from next to end have not been begun. */
+struct nomp_stretch {
+  _Alignas(128) atomic_size_t next;
+  size_t end, step;
+};
+
+struct nomp_pool {
+  size_t threads;
+  long patience; /* nanoseconds for which a thread looks for new work before it sleeps */
+  pthread_mutex_t working, lock;
+  pthread_cond_t news;
+  const struct nomp_work *work; /* there is some while open; then threads may come inside */
+  size_t stretches;
+  atomic_uint number; /* of the work */
+  atomic_int open, inside, asleep;
+  struct nomp_stretch stretch[];
+};
+
+__attribute__((visibility("default"))) struct nomp_pool *nomp_pool = NULL;
+
+static inline void nomp_pause(void) {
+#if defined __x86_64__ || defined __i386__
+  __builtin_ia32_pause();
+#elif defined __aarch64__
+  __asm__ volatile("yield");
+#endif
+}
+
+static long nomp_now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+static void nomp_help(struct nomp_pool *pool, size_t thread) {
+  const struct nomp_work *work = pool->work;
+  if (!work->enter(work)) return;
+  for (size_t other = 0; other < pool->stretches; other++) {
+    struct nomp_stretch *stretch = &pool->stretch[(thread + other) % pool->stretches];
+    size_t first;
+    while ((first = atomic_fetch_add(&stretch->next, stretch->step)) < stretch->end) {
+      size_t last = first + stretch->step < stretch->end ? first + stretch->step : stretch->end;
+      for (size_t part = first; part < last; part++) work->run(work, part);
+    }
+  }
+}
+
+/* Until there is other work than that of number seen; its number. */
+static unsigned nomp_wait_for_news(struct nomp_pool *pool, unsigned seen) {
+  long begun = pool->patience ? nomp_now() : 0;
+  while (pool->patience && nomp_now() - begun < pool->patience)
+    for (int turn = 0; turn < 32; turn++) {
+      if (atomic_load(&pool->number) != seen) return atomic_load(&pool->number);
+      nomp_pause();
+    }
+  pthread_mutex_lock(&pool->lock);
+  atomic_fetch_add(&pool->asleep, 1);
+  while (atomic_load(&pool->number) == seen) pthread_cond_wait(&pool->news, &pool->lock);
+  atomic_fetch_sub(&pool->asleep, 1);
+  pthread_mutex_unlock(&pool->lock);
+  return atomic_load(&pool->number);
+}
+
+struct nomp_worker {
+  struct nomp_pool *pool;
+  size_t thread;
+};
+
+static void *nomp_worker(void *given) {
+  struct nomp_worker own = *(struct nomp_worker *)given;
+  free(given);
+  for (unsigned seen = 0;;) {
+    seen = nomp_wait_for_news(own.pool, seen);
+    atomic_fetch_add(&own.pool->inside, 1);
+    if (atomic_load(&own.pool->open)) nomp_help(own.pool, own.thread);
+    atomic_fetch_sub(&own.pool->inside, 1);
+  }
+}
+
+/* The program's signals are for its own threads, but for those that a kernel itself causes. */
+static void nomp_block_signals(sigset_t *before) {
+  sigset_t others;
+  sigfillset(&others);
+  sigdelset(&others, SIGSEGV), sigdelset(&others, SIGFPE), sigdelset(&others, SIGILL), sigdelset(&others, SIGBUS);
+  pthread_sigmask(SIG_BLOCK, &others, before);
+}
+
+/* A pool of so many threads, with the one that has work; fewer, if there are no more.  NULL: no memory. */
+__attribute__((visibility("default"))) struct nomp_pool *nomp_make_pool(size_t threads, long patience) {
+  struct nomp_pool *pool = aligned_alloc(128, sizeof *pool + threads * sizeof *pool->stretch);
+  if (!pool) return NULL;
+  *pool = (struct nomp_pool){.threads = 1, .patience = patience};
+  pthread_mutex_init(&pool->working, NULL), pthread_mutex_init(&pool->lock, NULL), pthread_cond_init(&pool->news, NULL);
+  sigset_t before;
+  nomp_block_signals(&before);
+  for (; pool->threads < threads; pool->threads++) {
+    pthread_t made;
+    struct nomp_worker *worker = malloc(sizeof *worker);
+    if (!worker) break;
+    *worker = (struct nomp_worker){pool, pool->threads};
+    if (pthread_create(&made, NULL, nomp_worker, worker)) {
+      free(worker);
+      break;
+    }
+    pthread_detach(made);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return pool;
+}
+
+/* Let threads come that may be asleep: as many as there is work for. */
+static void nomp_wake(struct nomp_pool *pool, size_t wanted) {
+  size_t asleep = atomic_load(&pool->asleep);
+  if (!asleep) return;
+  pthread_mutex_lock(&pool->lock);
+  if (wanted >= asleep) pthread_cond_broadcast(&pool->news);
+  else
+    while (wanted--) pthread_cond_signal(&pool->news);
+  pthread_mutex_unlock(&pool->lock);
+}
+
+/* Have *work* done; 0, or 1 if no thread could do it. */
+static int nomp_share_out(const struct nomp_work *work) {
+  struct nomp_pool *pool = nomp_pool;
+  size_t threads = pool->threads < work->parts ? pool->threads : work->parts;
+  if (threads < 2 || pthread_mutex_trylock(&pool->working)) { /* or others have the threads */
+    if (!work->enter(work)) return 1;
+    for (size_t part = 0; part < work->parts; part++) work->run(work, part);
+    return 0;
+  }
+  pool->work = work;
+  pool->stretches = threads;
+  for (size_t number = 0; number < threads; number++) {
+    size_t first = work->parts * number / threads, end = work->parts * (number + 1) / threads;
+    pool->stretch[number].end = end;
+    pool->stretch[number].step = (end - first + 15) / 16;
+    atomic_store_explicit(&pool->stretch[number].next, first, memory_order_relaxed);
+  }
+  atomic_store(&pool->open, 1);
+  atomic_fetch_add(&pool->number, 1);
+  nomp_wake(pool, threads - 1);
+  nomp_help(pool, 0);
+  atomic_store(&pool->open, 0);
+  for (long begun = nomp_now(); atomic_load(&pool->inside);) /* they do what they have begun */
+    if (nomp_now() - begun < pool->patience) nomp_pause();
+    else sched_yield();
+  int left = 0;
+  for (size_t number = 0; number < threads; number++) left |= pool->stretch[number].next < pool->stretch[number].end;
+  pthread_mutex_unlock(&pool->working);
+  return left;
+}

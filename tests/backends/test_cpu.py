@@ -1,0 +1,284 @@
+"""The CPU backend beyond the protocol: groups of items, threads, the C that kernels become."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from nomp_backends import cpu, cpu_compiler, pages
+from nomp_backends.cpu import CpuBackend
+
+from nomp.backend import BackendError, Device
+from nomp.lower.target import MATH
+
+
+@pytest.fixture(scope="module")
+def device() -> Iterator[Device]:
+    opened = CpuBackend().open(0, 0)
+    yield opened
+    opened.close()
+
+
+def run(
+    device: Device, body: str, result: np.ndarray[Any, Any], grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,)
+) -> np.ndarray[Any, Any]:
+    """*result*, which a kernel with this *body* knows as ``a``, after a launch."""
+    kind = {"f": "float", "d": "double", "q": "long", "I": "uint", "Q": "ulong", "L": "ulong", "l": "long"}
+    text = f"__kernel void work(__global {kind[result.dtype.char]} *a) {{ {body} }}"
+    kernel = device.compile(text, {"work": [None]})["work"]
+    buffer = device.alloc(result.nbytes)
+    device.copy_to(buffer, 0, result.ctypes.data, result.nbytes)
+    kernel.launch(grid, block, [buffer])
+    device.copy_from(buffer, 0, result.ctypes.data, result.nbytes)
+    device.free(buffer)
+    return result
+
+
+# --------------------------------------------------------------------------------------------- groups and items
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 31, 32, 33, 1000, 4097])
+def test_each_group_is_carried_out_once(device: Device, count: int) -> None:
+    assert np.all(run(device, "a[get_group_id(0)] += 1;", np.zeros(count, np.int64), (count,)) == 1)
+
+
+def test_groups_that_take_long_are_shared_out(device: Device) -> None:
+    """The first thread's groups are long: others help, and none is done twice or left."""
+    body = "long g = get_group_id(0); double x = 0; for (long k = 0; k < (g < 50 ? 100000 : 1); k++) x = x * .5 + 1;"
+    assert np.array_equal(run(device, f"{body} a[g] += x > 0 ? g : 0;", np.zeros(200, np.int64), (200,)), range(200))
+
+
+@pytest.mark.parametrize("block", [(7,), (4, 3), (2, 3, 5), (1, 1, 8)])
+def test_items_keep_what_is_their_own_while_they_wait(device: Device, block: tuple[int, ...]) -> None:
+    """Each one has an array, and passes what is in it to its neighbour, twice."""
+    items = math.prod(block)
+    body = f"""
+      __local long shared[{items}];
+      long own[4], me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));
+      for (int k = 0; k < 4; k++) own[k] = 10 * me + k;
+      for (int turn = 0; turn < 2; turn++) {{
+        shared[me] = own[turn];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        own[turn + 2] += 1000 * shared[(me + 1) % {items}];
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }}
+      a[get_group_id(0) * {items} + me] = own[2] + own[3];
+    """
+    found = run(device, body, np.zeros(5 * items, np.int64), (5, 1, 1)[: len(block)], block).reshape(5, items)
+    own = 10 * np.arange(items)
+    after = np.roll(own, -1)
+    assert np.array_equal(found, np.tile(2 * own + 5 + 1000 * (2 * after + 1), (5, 1)))
+
+
+def test_items_may_end_before_others_wait(device: Device) -> None:
+    body = "long me = get_local_id(0); if (me > 2) return; barrier(0); a[me] = me + 1;"
+    assert list(run(device, body, np.zeros(8, np.int64), block=(8,))) == [1, 2, 3, 0, 0, 0, 0, 0]
+
+
+def test_one_item_need_not_wait(device: Device) -> None:
+    assert list(run(device, "barrier(0); a[get_group_id(0)] = 1; barrier(0);", np.zeros(3), (3,))) == [1, 1, 1]
+
+
+def test_items_without_memory_for_their_stacks_are_an_error() -> None:
+    """In a process that may have no more memory."""
+    program = """
+import resource
+from nomp.backend import BackendError
+from nomp_backends.cpu import CpuBackend
+device = CpuBackend().open(0, 0)
+text = "__kernel void work(__global long *a) { barrier(0); a[get_group_id(0)] = 7; }"
+kernel, buffer = device.compile(text, {"work": [None]})["work"], device.alloc(64)
+device.zero(buffer, 0, 64)
+kernel.launch((4,), (1,), [buffer])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20),) * 2)
+try:
+    kernel.launch((4,), (1024,), [buffer])
+except BackendError as reason:
+    print(reason)
+kernel.launch((4,), (2,), [buffer])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "work in groups of (1024,): there is no memory for so many items\n"
+
+
+# -------------------------------------------------------------------------------------------------------- threads
+
+
+def environ(**more: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "OMPI_"))} | more
+
+
+def test_how_many_threads_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(12), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    four = {"OMPI_COMM_WORLD_LOCAL_RANK": "3", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
+    assert cpu._threads({}) == 12
+    assert cpu._threads({"OMP_NUM_THREADS": "3,2"}) == 3
+    assert cpu._threads({"OMP_NUM_THREADS": "nonsense"}) == 12
+    assert cpu._threads(four) == 3
+    assert cpu._threads(four | {"OMP_NUM_THREADS": "2"}) == 2
+    monkeypatch.setattr(os, "cpu_count", lambda: 48)  # somebody has divided them
+    assert cpu._threads(four) == 12
+    monkeypatch.setenv("OMP_PROC_BIND", "true")  # the thread that asks has one of them
+    assert cpu._threads({}) == 48
+
+
+COUNT = """
+import ctypes, os
+from nomp_backends.cpu import CpuBackend
+device = CpuBackend().open(0, 0)
+text = "__kernel void work(__global long *a) { a[get_group_id(0)] += get_group_id(0); }"
+kernel, found = device.compile(text, {"work": [None]})["work"], (ctypes.c_long * 1000)()
+for times in range(50):
+    kernel.launch((1000,), (1,), [ctypes.addressof(found)])
+print(list(found) == [50 * i for i in range(1000)], len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.parametrize(("threads", "bind"), [("1", "false"), ("2", "true"), ("5", "false"), ("40", "close")])
+def test_all_groups_are_done_by_as_many_threads_as_are_asked_for(threads: str, bind: str) -> None:
+    environ = os.environ | {"OMP_NUM_THREADS": threads, "OMP_PROC_BIND": bind}
+    done = subprocess.run([sys.executable, "-c", COUNT], env=environ, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"True {threads}\n", "")
+
+
+def test_all_groups_are_done_where_there_are_no_more_threads() -> None:
+    """Because each would have a stack of 64 TiB."""
+    environ, command = os.environ | {"OMP_NUM_THREADS": "4"}, [sys.executable, "-c", COUNT]
+    limit = ["prlimit", f"--stack={1 << 46}:"]
+    done = subprocess.run([*limit, *command], env=environ, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True 1\n", "")
+
+
+def test_threads_may_run_where_the_one_that_makes_them_may_not() -> None:
+    """OpenMP binds the program's first thread to a processor, where those that it makes would stay."""
+    bound = COUNT.replace("device =", "os.sched_setaffinity(0, {0})\ndevice =")
+    tasks = 'os.listdir("/proc/self/task")'
+    bound = bound.replace(f"len({tasks})", f"*(len(os.sched_getaffinity(int(task))) for task in {tasks})")
+    environ = os.environ | {"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "true"}
+    done = subprocess.run([sys.executable, "-c", bound], env=environ, capture_output=True, text=True)
+    assert done.stdout == f"True 1 {os.cpu_count()}\n"
+
+
+def test_launches_of_several_threads_of_the_program(device: Device) -> None:
+    """While one has the pool, others do their work themselves."""
+    text = "__kernel void work(__global long *a) { for (int k = 0; k < 100; k++) a[get_group_id(0)] += k % 2; }"
+    kernel = device.compile(text, {"work": [None]})["work"]
+    found = np.zeros((4, 3000), np.int64)
+
+    def launch(row: np.ndarray[Any, Any]) -> None:
+        sizes, filled = kernel._sizes((3000,), (1,)), kernel.filled([row.ctypes.data])
+        for _ in range(50):
+            assert kernel._function(*sizes, filled.address) == 0
+
+    started = [threading.Thread(target=launch, args=(row,)) for row in found]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+    assert np.all(found == 2500)
+
+
+# ----------------------------------------------------------------------------------------------------------- as C
+
+_DOMAINS = {"acosh": (1, 9), "acos": (-1, 1), "asin": (-1, 1), "atanh": (-0.9, 0.9), "sqrt": (0, 9), "log1p": (0, 9)}
+_PYTHON: dict[str, Any] = {
+    "cbrt": np.cbrt, "exp2": np.exp2, "rint": np.rint, "fmax": np.fmax, "fmin": np.fmin, "hypot": np.hypot,
+    "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x), "fdim": lambda x, y: max(x - y, 0),
+    "logb": lambda x: math.frexp(x)[1] - 1, "tgamma": math.gamma, "fma": lambda x, y, z: x * y + z,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_functions_have_the_type_of_their_argument(device: Device, dtype: str) -> None:
+    """All of <math.h> that kernels may call, in one kernel."""
+    random = np.random.default_rng(7)
+    three = {"fma"}
+    two = {"atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "pow", "remainder"}
+    calls, expected, values = [], [], []
+    for name in MATH:
+        low, high = _DOMAINS.get(name, (0.1, 4))
+        count = 3 if name in three else 2 if name in two else 1
+        given = [np.dtype(dtype).type(random.uniform(low, high)) for _ in range(count)]
+        places = ", ".join(f"a[{len(values) + k}]" for k in range(count))
+        calls.append(f"sizeof({name}({places})) == sizeof a[0] ? {name}({places}) : NAN")
+        values += given
+        if name == "nextafter":
+            expected.append(float(np.nextafter(*given)))
+        else:
+            expected.append(float((_PYTHON.get(name) or getattr(math, name))(*map(float, given))))
+    body = "".join(f"a[{len(values) + k}] = {call};" for k, call in enumerate(calls))
+    found = run(device, body, np.array([*values, *[0] * len(calls)], dtype))[len(values) :]
+    assert np.allclose(found, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("uint32", 32), ("uint64", 64)])
+def test_bits(device: Device, dtype: str, bits: int) -> None:
+    values = [0, 1, 5, 1 << 31, (1 << 32) - 1, 1 << (bits - 1), (1 << bits) - 1]
+    expected = {"popcount": [v.bit_count() for v in values], "clz": [bits - v.bit_length() for v in values]}
+    for name, numbers in expected.items():
+        body = f"a[get_group_id(0)] = {name}(a[get_group_id(0)]);"
+        assert list(run(device, body, np.array(values, dtype), (len(values),))) == numbers
+
+
+def test_calls_may_be_nested_deeply(device: Device) -> None:
+    """The text of an argument does not double with each level."""
+    deep = "a[0]"
+    for _ in range(40):
+        deep = f"max(fabs(sqrt({deep})), 0.5)"
+    assert run(device, f"a[0] = {deep};", np.array([1e9]))[0] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["random", "div", "memcpy", "exit", "pthread_create", "nomp_help", "stack"])
+def test_kernels_may_have_names_that_c_has(device: Device, name: str) -> None:
+    kernel = device.compile(f"__kernel void {name}(__global double *a) {{ a[0] = 3; }}", {name: [None]})[name]
+    found = ctypes.c_double()
+    kernel.launch((1,), (1,), [ctypes.addressof(found)])
+    assert found.value == 3
+
+
+def test_results_are_those_of_c_to_the_last_bit(device: Device, tmp_path: Path) -> None:
+    """No product and sum become one operation, which rounds once."""
+    loop = "for (int i = 0; i < 999; i++) a[i + 1] = a[i] * a[i] - 1.3 + a[i + 1] * 0.01;"
+    start = np.random.default_rng(3).random(1000)
+    (tmp_path / "plain.c").write_text(f"void plain(double *a) {{ {loop} }}")
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "plain.c", "-o", "plain.so"], cwd=tmp_path, check=True)
+    expected = start.copy()
+    ctypes.CDLL(str(tmp_path / "plain.so")).plain(ctypes.c_void_p(expected.ctypes.data))
+    assert run(device, loop, start.copy()).tobytes() == expected.tobytes()
+
+
+def test_without_a_compiler_there_is_no_device(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for known in (cpu_compiler.compiler, cpu_compiler.version):
+        known.cache_clear()
+    try:
+        with pytest.raises(BackendError, match="there is no C compiler on PATH"):
+            CpuBackend().devices()
+    finally:
+        for known in (cpu_compiler.compiler, cpu_compiler.version):
+            known.cache_clear()
+
+
+def test_large_buffers_are_in_large_pages(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+    monkeypatch.setattr(pages, "advise", lambda start, nbytes: asked.append((start, nbytes)))
+    buffer = device.alloc((8 << 20) + 5)
+    device.free(buffer)
+    assert asked == [(buffer, (8 << 20) + 64)] and buffer % 64 == 0
+
+
+def test_the_compilers_log_names_the_kernels_lines(device: Device) -> None:
+    with pytest.raises(BackendError) as caught:
+        device.compile("\n\n__kernel void work(__global double *a) { a[0] = missing; }", {"work": [None]})
+    assert "kernels.cl:3:" in caught.value.log and "missing" in caught.value.log
