@@ -122,8 +122,9 @@ class CpuDevice:
         blocks: Mapping[str, Sequence[int]] | None = None,
     ) -> dict[str, CpuKernel]:  # fmt: skip
         """See `nomp.backend.Device.compile`."""
-        build = partial(cpu_compiler.compiled, text, signatures)
-        made = stored(cpu_compiler.identity(), build) if stored else build()
+        blocks = blocks or {}
+        build = partial(cpu_compiler.compiled, text, signatures, blocks)
+        made = stored(cpu_compiler.identity(blocks), build) if stored else build()
         library = cpu_compiler.loaded(made, _pool(self.info.compute_units))
         entries = {name: getattr(library, f"nomp_entry_{name}") for name in signatures}
         return {name: CpuKernel(entries[name], name, types) for name, types in signatures.items()}

@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from nomp.backend import BackendError
@@ -38,6 +37,7 @@ _TYPES = {
 _BARRIER = re.compile(r"\bbarrier\s*\(")
 
 Signatures = Mapping[str, Sequence[str | None]]
+Blocks = Mapping[str, Sequence[int]]
 
 
 @cache
@@ -74,7 +74,7 @@ def processor() -> Mapping[str, str]:
     return {name.strip(): value.strip() for name, value in pairs}
 
 
-def identity() -> dict[str, str]:
+def identity(blocks: Blocks) -> dict[str, str]:
     """All that decides, besides the text, on what `compiled` makes."""
     known = processor()
     file = os.stat(compiler())
@@ -82,7 +82,8 @@ def identity() -> dict[str, str]:
         "compiler": f"{version()}, {file.st_size} bytes of {file.st_mtime_ns}",
         "options": " ".join((*_OPTIONS, *_for_this_processor())),
         "arch": " ".join(known.get(name, "") for name in ("model name", "flags", "Features", "CPU part")).strip(),
-        "text": hashlib.sha256("".join(map(_text, _HEADERS)).encode()).hexdigest(),
+        "launcher": hashlib.sha256("".join(map(_text, _HEADERS)).encode()).hexdigest(),
+        "one item": ", ".join(name for name in blocks if _is_one(name, blocks)),
     }
 
 
@@ -90,13 +91,14 @@ def _for_this_processor() -> tuple[str, ...]:
     return ("-mcpu=native",) if platform.machine() in ("aarch64", "arm64") else ("-march=native",)
 
 
-def compiled(text: str, signatures: Signatures) -> bytes:
-    """The shared library of the kernels *signatures* in *text*.  Raises `BackendError` with the compiler's log."""
+def compiled(text: str, signatures: Signatures, blocks: Blocks) -> bytes:
+    """The shared library of the kernels *signatures* in *text*, whose groups have the items *blocks* where that is
+    known.  Raises `BackendError` with the compiler's log."""
     with tempfile.TemporaryDirectory(prefix="nomp-") as folder:
-        made = Path(folder, "kernels.so")
+        made, whole = Path(folder, "kernels.so"), _whole(text, signatures, blocks)
         command = [compiler(), *_OPTIONS, *_for_this_processor(), "-x", "c", "-", "-o", str(made), "-lm"]
         try:
-            done = subprocess.run(command, input=_whole(text, signatures).encode(), capture_output=True, check=False)
+            done = subprocess.run(command, input=whole.encode(), capture_output=True, check=False)
         except OSError as failure:
             raise BackendError(f"{command[0]} cannot be started: {failure}") from failure
         if done.returncode:
@@ -105,25 +107,41 @@ def compiled(text: str, signatures: Signatures) -> bytes:
         return made.read_bytes()
 
 
-def _whole(text: str, signatures: Signatures) -> str:
-    """*text* between what it takes for granted and what calls its kernels, whose names C's library may have, too."""
-    names = "".join(f"#define {name} nomp_kernel_{name}\n" for name in signatures)
-    meet = "#define NOMP_MEET\n" if _BARRIER.search(text) else ""
-    entries = "".join(_entry(name, types) for name, types in signatures.items())
-    renamed = "".join(f"#undef {name}\n" for name in signatures)
+def _whole(text: str, signatures: Signatures, blocks: Blocks) -> str:
+    """*text* between what it takes for granted and what calls its kernels, whose names C's library may have, too.
+
+    A kernel is inlined where a loop goes over the items of a group; where there is only one, it is not, for compilers
+    forget then that its arrays are apart.
+    """
+    meet = bool(_BARRIER.search(text))
+    alone = {name for name in signatures if meet or _is_one(name, blocks)}
+    names = (f"__attribute__(({'noinline' if name in alone else 'always_inline'})) nomp_kernel_{name}" for name in signatures)
+    renamed = "".join(f"#define {name} {new}\n" for name, new in zip(signatures, names, strict=True))
+    back = "".join(f"#undef {name}\n" for name in signatures) + "#define NOMP_MEET\n" * meet
+    entries = "".join(_entry(name, types, meet) for name, types in signatures.items())
     before, *behind = map(_text, _HEADERS)
-    return f'{before}{names}#line 1 "kernels.cl"\n{text}\n{renamed}{meet}{"".join(behind)}{entries}'
+    return f'{before}{renamed}#line 1 "kernels.cl"\n{text}\n{back}{"".join(behind)}{entries}'
 
 
-def _entry(name: str, types: Sequence[str | None]) -> str:
-    arguments = ", ".join(f"*({_TYPES[dtype]} *)arguments[{number}]" for number, dtype in enumerate(types))
-    call = f"static void nomp_call_{name}(void *const *arguments) {{ nomp_kernel_{name}({arguments}); }}"
-    return f"{call}\nNOMP_ENTRY({name})\n"
+def _is_one(name: str, blocks: Blocks) -> bool:
+    """Whether the groups of the kernel *name* have only one item."""
+    return name in blocks and set(blocks[name]) == {1}
+
+
+def _entry(name: str, types: Sequence[str | None], meet: bool) -> str:
+    given = "".join(f"  {_TYPES[dtype]} x{k} = *({_TYPES[dtype]} *)arguments[{k}];\n" for k, dtype in enumerate(types))
+    call = f"nomp_kernel_{name}({', '.join(f'x{k}' for k in range(len(types)))})"
+    if meet:
+        item = f"static void nomp_item_{name}(void *const *arguments) {{\n{given}  {call};\n}}\n"
+        return f"{item}NOMP_ENTRY({name}, nomp_enter_with_stacks, nomp_meet, nomp_item_{name})\n"
+    given = f"  void *const *arguments = launch->arguments;\n{given}"
+    group = f"static void nomp_group_{name}(const struct nomp_launch *launch) {{\n{given}  NOMP_EACH_ITEM({call})\n}}\n"
+    return f"{group}NOMP_ENTRY({name}, nomp_enter, nomp_group_{name}, 0)\n"
 
 
 @cache
 def _text(name: str) -> str:
-    return files(__package__).joinpath("cpu_text", name).read_text(encoding="utf-8")
+    return Path(__file__).with_name("cpu_text").joinpath(name).read_text(encoding="utf-8")
 
 
 def loaded(library: bytes, pool: Pool) -> ctypes.CDLL:

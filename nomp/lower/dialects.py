@@ -34,7 +34,9 @@ class OpenCL:
 
 
 class C(OpenCL):
-    """OpenCL C, which the host's C compiler takes, too, after what the CPU backend puts before it."""
+    """OpenCL C as the host's C compiler takes it, after what the CPU backend puts before it."""
+
+    targets = (target.NompCTarget, target.ApartCTarget)
 
 
 class Cuda(OpenCL):

@@ -241,6 +241,18 @@ class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc
         return Pragma(value) if isinstance(value, str) else super().emit_unroll_hint(value)
 
 
+class CBuilder(OpenCLBuilder):
+    """The printer of OpenCL C for C compilers."""
+
+    def emit_unroll_hint(self, value: int | str | None) -> Any:
+        """As in OpenCL C, but for the attribute, which only its compilers know."""
+        return super().emit_unroll_hint(value) if isinstance(value, str) else Pragma(f"GCC unroll {value or UNROLLED}")
+
+
+UNROLLED = 64
+"""How many iterations a C compiler is asked to do at once, where nobody says how many: all, if there are no more."""
+
+
 def vectors_of(width: int) -> UnrollHintTag:
     """The tag of a loop of which clang is to make vectors of *width* numbers; other compilers pass over that."""
     return UnrollHintTag(f"clang loop vectorize_width({width})")
@@ -275,6 +287,18 @@ class NompOpenCLTarget(TargetMixin, OpenCLTarget):  # type: ignore[misc]
 
 class ApartOpenCLTarget(NompOpenCLTarget):
     """OpenCL C for any device, of kernels whose arrays share no memory."""
+
+    pointer = RestrictPointer
+
+
+class NompCTarget(NompOpenCLTarget):
+    """OpenCL C for the host's C compiler."""
+
+    builder = CBuilder
+
+
+class ApartCTarget(NompCTarget):
+    """The same, of kernels whose arrays share no memory."""
 
     pointer = RestrictPointer
 

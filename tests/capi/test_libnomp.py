@@ -57,8 +57,9 @@ def test_program_with_errors_before_it_is_told_to_be_quiet(run: Run, name: str) 
     assert [re.sub(r"^\[Error\] libnomp/src/nomp\.c:\d+ ", "", error) for error in errors] == BEFORE_QUIET[name]
 
 
-def test_where_the_device_has_an_array(run: Run) -> None:
-    done = run("mapped.c")  # OpenCL's memory has no addresses; tests/backends has one where it has
+@pytest.mark.parametrize(("backend", "words"), [("opencl", ()), ("cpu", ("readable",))])
+def test_where_the_device_has_an_array(run: Run, backend: str, words: tuple[str, ...]) -> None:
+    done = run("mapped.c", *words, NOMP_BACKEND=backend)  # OpenCL's memory has no addresses
     assert (done.returncode, done.stdout) == (0, "done\n")
 
 

@@ -3,7 +3,7 @@
  * no name of C's library: functions of <math.h> are the compiler's own.
  */
 #define __OPENCL_C_VERSION__ 120
-#define __kernel static __attribute__((noinline)) /* what its parameters promise by restrict, they do inside it only */
+#define __kernel static
 #define __global
 #define __private
 #define __constant const

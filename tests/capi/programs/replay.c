@@ -95,6 +95,14 @@ static int hip_use_(int other) {
   return called("use;");
 }
 
+static double host_memory[2];
+
+/* A kernel of the program's own. */
+static int host_launch_(const size_t *groups, const size_t *items, void *const *arguments) {
+  host_memory[1] = *(double *)arguments[0] + 10 * groups[0] + 100 * groups[1] + 1000 * items[0] + 10000 * items[2];
+  return called("kernel;");
+}
+
 static double one = 1;
 static int seven = 7;
 static long repeats = 0;
@@ -253,6 +261,23 @@ int main(void) {
     *log_ = 0, device = 1, calls = 0, refuse = failing;
     CHECK(nomp_replay_keep(2, &with_hip) == 1 && nomp_replay(2, addresses) == 0 && !strchr(log_, '/'));
   }
+  nomp_replay_stop();
+
+  const struct nomp_driver none = {0}; /* the device is the host */
+  const struct nomp_action on_host[] = {
+      {.kind = NOMP_WRITE, .bytes = &one, .size = 8, .object = &host_memory[0], .stage = &host_memory[0]},
+      {.kind = NOMP_SET, .position = 2, .size = 8, .object = &slot},
+      {.kind = NOMP_LAUNCH, .object = host_launch_, .dims = 2, .groups = {3, 2, 1}, .items = {4, 1, 5},
+       .arguments = arguments},
+      {.kind = NOMP_READ, .position = 3, .offset = 8, .size = 8, .object = &host_memory[1]},
+  };
+  struct nomp_replay with_host = {NULL, "range", 1, 1, 4, &repeats, &pointer, &scalar, on_host};
+  *log_ = 0, refuse = -1;
+  nomp_replay_start(&none);
+  CHECK(nomp_replay_keep(2, &with_host) == 1 && nomp_replay(2, addresses) == 1);
+  CHECK(strcmp(log_, "kernel;") == 0 && host_memory[0] == 1 && sums[1] == 2 + 30 + 200 + 4000 + 50000);
+  calls = 0, refuse = 0; /* the kernel says that it could not */
+  CHECK(nomp_replay(2, addresses) == -5 && nomp_replay(2, addresses) == 0);
   nomp_replay_stop();
   puts("done");
   return 0;

@@ -181,9 +181,32 @@ static void on_cuda(void) {
   CHECK(live == 0 && depth == 0);
 }
 
+static int work(const size_t *groups, const size_t *items, void *const *arguments) {
+  struct timespec a_while = {.tv_nsec = 2000000};
+  return nanosleep(&a_while, NULL);
+}
+
+static void on_host(void) {
+  const struct nomp_driver none = {.zero = (uintptr_t)nanoseconds()};
+  const struct nomp_action working[] = {
+      {.kind = NOMP_LAUNCH, .object = work, .label = 1},
+      {.kind = NOMP_LAUNCH, .object = work, .label = -1},
+      {.kind = NOMP_LAUNCH, .object = work, .label = 2},
+  };
+  struct nomp_replay replay = {NULL, "range", 0, 0, 3, &repeats, NULL, NULL, working};
+  const uintptr_t addresses[] = {(uintptr_t)host};
+  nomp_replay_start(&none);
+  CHECK(nomp_replay_keep(0, &replay) == 1 && nomp_replay(0, addresses) == 1);
+  CHECK(nomp_replay_times(1, labels, begins, lasted) == 2 && labels[0] == 1 && labels[1] == 2);
+  CHECK(begins[0] > 0 && lasted[0] >= 4000000 && begins[1] >= begins[0] + lasted[0] && lasted[1] >= 2000000);
+  CHECK(lasted[1] < 1000000000 && nomp_replay_times(1, labels, begins, lasted) == 0);
+  nomp_replay_stop();
+}
+
 int main(void) {
   on_opencl();
   on_cuda();
+  on_host();
   puts("done");
   return 0;
 }

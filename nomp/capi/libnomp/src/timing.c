@@ -38,7 +38,7 @@ int nomp_timing_is_due(int more) {
   return count + more > NOMP_MOST_TIMED || (count && now() - last_read > patience);
 }
 
-static int is_host(const struct nomp_driver *driver) { return !driver->moment; }
+static int has_no_events(const struct nomp_driver *driver) { return !driver->moment; }
 
 static void *nanoseconds(void) {
   struct timespec time;
@@ -50,7 +50,7 @@ static void *nanoseconds(void) {
 struct nomp_timed *nomp_timing_begin(const struct nomp_driver *driver, int label) {
   struct nomp_timed *timed = place(count);
   timed->label = label;
-  if (is_host(driver)) timed->first = nanoseconds();
+  if (has_no_events(driver)) timed->first = nanoseconds();
   if (!driver->make) return timed;
   cu_make make = (cu_make)driver->make;
   if (!timed->first && make(&timed->first, 0)) timed->first = NULL;
@@ -61,13 +61,13 @@ struct nomp_timed *nomp_timing_begin(const struct nomp_driver *driver, int label
 
 /* The operation is in the queue. */
 void nomp_timing_end(const struct nomp_driver *driver, struct nomp_timed *timed) {
-  if (is_host(driver)) timed->last = nanoseconds();
+  if (has_no_events(driver)) timed->last = nanoseconds();
   if (!driver->make || !((cu_mark)driver->mark)(timed->last, driver->queue)) count++;
 }
 
 /* Out: nanoseconds since zero, and from beginning to end. */
 static int moments(const struct nomp_driver *driver, const struct nomp_timed *timed, int64_t *begin, int64_t *lasted) {
-  if (is_host(driver)) {
+  if (has_no_events(driver)) {
     *begin = (uintptr_t)timed->first - driver->zero, *lasted = (intptr_t)timed->last - (intptr_t)timed->first;
     return 0;
   }
@@ -99,7 +99,7 @@ int nomp_timing_read(const struct nomp_driver *driver, int all, int *labels, int
   last_read = now();
   if (!done) return 0;
   struct nomp_timed *last = place(done - 1);
-  int status = is_host(driver) ? 0
+  int status = has_no_events(driver) ? 0
                : driver->make  ? ((with_event)driver->await)(last->last)
                                : ((cl_await)driver->await)(1, &last->first);
   for (; done && !status; done--) {
