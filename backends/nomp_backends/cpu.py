@@ -47,7 +47,7 @@ class CpuKernel:
     ) -> None:
         """See `nomp.backend.Kernel.launch`; it returns when the launch is over."""
         if grid is not self._shape[0] or block is not self._shape[1]:
-            self._shape = grid, block, self._sizes(grid, block)
+            self._shape = tuple(grid), tuple(block), self._sizes(grid, block)
         if arguments is not self._set:
             self._filled = self.filled(arguments)
             self._set = arguments if isinstance(arguments, tuple) else None  # others may change

@@ -114,9 +114,8 @@ def _whole(text: str, signatures: Signatures, blocks: Blocks) -> str:
     forget then that its arrays are apart.
     """
     meet = bool(_BARRIER.search(text))
-    alone = {name for name in signatures if meet or _is_one(name, blocks)}
-    names = (f"__attribute__(({'noinline' if name in alone else 'always_inline'})) nomp_kernel_{name}" for name in signatures)
-    renamed = "".join(f"#define {name} {new}\n" for name, new in zip(signatures, names, strict=True))
+    kinds = {name: "noinline" if meet or _is_one(name, blocks) else "always_inline" for name in signatures}
+    renamed = "".join(f"#define {name} __attribute__(({kind})) nomp_kernel_{name}\n" for name, kind in kinds.items())
     back = "".join(f"#undef {name}\n" for name in signatures) + "#define NOMP_MEET\n" * meet
     entries = "".join(_entry(name, types, meet) for name, types in signatures.items())
     before, *behind = map(_text, _HEADERS)

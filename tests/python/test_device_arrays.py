@@ -32,6 +32,11 @@ def add(a, b):
 """
 
 
+@pytest.fixture(autouse=True)
+def on_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOMP_BACKEND", "opencl")
+
+
 @pytest.fixture
 def add(load: Load) -> Add:
     return load(ADD).add  # type: ignore[no-any-return]

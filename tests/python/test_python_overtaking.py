@@ -30,6 +30,11 @@ def clear(u, places):
 """
 
 
+@pytest.fixture(autouse=True)
+def on_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOMP_BACKEND", "opencl")
+
+
 @pytest.fixture
 def behind(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """For each copy, how many launches there have been behind what it waits for, on a device with points."""

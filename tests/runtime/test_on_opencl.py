@@ -29,6 +29,11 @@ __kernel void broken(__global double *s) { s[0] = 1; }
 """
 
 
+@pytest.fixture(autouse=True)
+def on_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOMP_BACKEND", "opencl")
+
+
 def buffer(name: str) -> Argument:
     return Argument("buffer", name)
 

@@ -140,7 +140,7 @@ def test_other_sizes_have_the_scripts_own_choices(program: Path) -> None:
     tune(program)
     done = run(program, "small", cwd=program.parent, env=os.environ | AFTERWARDS | {"NOMP_VERBOSE": "3"})
     assert "axpy 16 right" in done.stderr
-    assert "kernel 'axpy' has not been tuned for i:64 on opencl: " in done.stderr
+    assert "kernel 'axpy' has not been tuned for i:64 on cpu: " in done.stderr
 
 
 @pytest.mark.slow
