@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 from nomp.backend import BackendError, Bound, Compiler, DeviceInfo, Foreign, Handles, Stored, require_device
-from nomp.launchers import local_ranks
+from nomp.launchers import is_alone, local_ranks
 from nomp_backends import cpu_compiler, pages
 from nomp_backends.arguments import Arguments, packers
 
@@ -248,8 +248,15 @@ def _info() -> DeviceInfo:
 
 @cache
 def _pool(threads: int) -> cpu_compiler.Pool:
-    """The one of the process, before which threads do not end.  Of more than there are processors none waits busily."""
-    return cpu_compiler.Pool(threads, _PATIENCE if threads <= _processors() else 0)
+    """The one of the process, before which threads do not end.
+
+    Of more than there are processors none waits busily.  Threads on all processors are bound, unless other ranks bind
+    theirs, too: when one of them is woken, Linux may have it wait behind the one that woke it, because all others do
+    something, if only of the least priority.
+    """
+    patience = _PATIENCE if threads <= _processors() else 0
+    is_bound = is_alone(os.environ) and os.environ.get("OMP_PROC_BIND", "").lower() != "false"
+    return cpu_compiler.Pool(threads, patience, is_bound)
 
 
 def _threads(environ: Mapping[str, str]) -> int:

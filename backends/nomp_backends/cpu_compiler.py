@@ -18,13 +18,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from nomp.backend import BackendError
 
 _COMPILERS = ("gcc", "cc", "clang")
 _OPTIONS = (
-    "-std=gnu11", "-O3", "-pthread", "-fPIC", "-shared", "-fvisibility=hidden", "-w", "-fgnu89-inline", "-fsigned-char",
-    "-ffp-contract=off", "-fwrapv", "-fno-math-errno", "-fno-trapping-math", "-U_FORTIFY_SOURCE",
+    "-std=gnu11", "-fgnu89-inline", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-w", "-O3", "-pthread", "-fPIC", "-shared",
+    "-fvisibility=hidden", "-fsigned-char", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
 )  # fmt: skip
 """Without contraction, results are those of the program's own loops to the last bit.  Unsigned counters of the program
 are signed ones in kernels, and go past their end where it lets them.  Nobody looks at errno, or has traps.  A fortified
@@ -172,22 +173,28 @@ def _opened(file: Path) -> ctypes.CDLL:
 
 class Pool:
     """*threads*, made when the first kernel is there; those that have nothing to do look for *patience* seconds for
-    something before they sleep."""
+    something before they sleep.  *bound*: each has a processor of its own, if there are as many."""
 
-    def __init__(self, threads: int, patience: float) -> None:
-        self._threads, self._patience = threads, round(patience * 1e9)
+    def __init__(self, threads: int, patience: float, bound: bool) -> None:
+        self._threads, self._patience, self._bound = threads, round(patience * 1e9), bound
         self._made: int | None = None
 
     def of(self, library: ctypes.CDLL) -> int:
         """The address of the pool, which *library* makes if it is the first one."""
         if self._made is None:
             make = library.nomp_make_pool
-            make.argtypes, make.restype = [ctypes.c_size_t, ctypes.c_long], ctypes.c_void_p
+            make.argtypes = [ctypes.c_size_t, ctypes.c_long, ctypes.POINTER(ctypes.c_int)]
+            make.restype = ctypes.c_void_p
             with _on_all_processors():
-                self._made = make(self._threads, self._patience)
+                self._made = make(self._threads, self._patience, self._processors())
             if self._made is None:
                 raise BackendError("there is no memory for threads")
         return self._made
+
+    def _processors(self) -> Any:
+        """The numbers of the processors that threads are bound to; None if they are not."""
+        found = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else ()
+        return (ctypes.c_int * len(found))(*found) if self._bound and len(found) == self._threads else None
 
 
 @contextmanager

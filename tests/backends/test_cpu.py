@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import math
 import os
@@ -160,14 +161,39 @@ def test_all_groups_are_done_where_there_are_no_more_threads() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "True 1\n", "")
 
 
+WHERE = COUNT.replace(
+    'len(os.listdir("/proc/self/task"))',
+    'sorted(sorted(os.sched_getaffinity(int(task))) for task in os.listdir("/proc/self/task"))',
+)
+RANKS = {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
+
+
+def where(settings: dict[str, str], program: str = WHERE) -> list[list[int]]:
+    """On which processors the threads of the program may run."""
+    done = subprocess.run([sys.executable, "-c", program], env=os.environ | settings, capture_output=True, text=True)
+    assert done.stdout.startswith("True "), done.stderr
+    found: list[list[int]] = ast.literal_eval(done.stdout.removeprefix("True "))
+    return found
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor: no thread is made")
+def test_threads_are_bound_where_each_has_a_processor() -> None:
+    everywhere = sorted(os.sched_getaffinity(0))
+    free, *bound = sorted(where({}), key=len, reverse=True)
+    assert free == everywhere  # the program's own thread
+    assert all(len(one) == 1 for one in bound) and len({one[0] for one in bound}) == len(everywhere) - 1
+    several = str(len(everywhere) + 1)
+    for settings in ({"OMP_PROC_BIND": "false"}, RANKS | {"OMP_NUM_THREADS": "2"}, {"OMP_NUM_THREADS": several}):
+        assert all(one == everywhere for one in where(settings))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
 def test_threads_may_run_where_the_one_that_makes_them_may_not() -> None:
     """OpenMP binds the program's first thread to a processor, where those that it makes would stay."""
-    bound = COUNT.replace("device =", "os.sched_setaffinity(0, {0})\ndevice =")
-    tasks = 'os.listdir("/proc/self/task")'
-    bound = bound.replace(f"len({tasks})", f"*(len(os.sched_getaffinity(int(task))) for task in {tasks})")
-    environ = os.environ | {"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "true"}
-    done = subprocess.run([sys.executable, "-c", bound], env=environ, capture_output=True, text=True)
-    assert done.stdout == f"True 1 {os.cpu_count()}\n"
+    first = min(os.sched_getaffinity(0))
+    program = WHERE.replace("device =", f"os.sched_setaffinity(0, {{{first}}})\ndevice =")
+    found = where({"OMP_PROC_BIND": "true"}, program)
+    assert found.count([first]) == 1 and len(found) == os.cpu_count()
 
 
 def test_launches_of_several_threads_of_the_program(device: Device) -> None:

@@ -14,13 +14,18 @@ struct nomp_launch {
 
 static size_t nomp_count(const size_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
-static void nomp_run_group(const struct nomp_work *work, size_t number) {
+static void nomp_run_groups(const struct nomp_work *work, size_t first, size_t end) {
   const struct nomp_launch *launch = (const struct nomp_launch *)work;
-  for (int axis = 0; axis < 3; axis++) {
-    nomp_group[axis] = number % launch->groups[axis];
-    number /= launch->groups[axis];
+  size_t x = launch->groups[0], y = launch->groups[1];
+  nomp_group[0] = first % x, nomp_group[1] = first / x % y, nomp_group[2] = first / x / y;
+  while (1) {
+    launch->group(launch);
+    if (++first == end) return;
+    if (++nomp_group[0] < x) continue;
+    nomp_group[0] = 0;
+    if (++nomp_group[1] < y) continue;
+    nomp_group[1] = 0, nomp_group[2]++;
   }
-  launch->group(launch);
 }
 
 static int nomp_enter(const struct nomp_work *work) {
@@ -38,7 +43,7 @@ static int nomp_enter(const struct nomp_work *work) {
 #define NOMP_ENTRY(name, enter, group, item)                                                               \
   __attribute__((visibility("default"))) int nomp_entry_##name(const size_t *groups, const size_t *items, \
                                                                void *const *arguments) {                  \
-    struct nomp_work work = {enter, nomp_run_group, nomp_count(groups)};                                   \
+    struct nomp_work work = {enter, nomp_run_groups, nomp_count(groups)};                                  \
     struct nomp_launch launch = {work, group, item, groups, items, arguments};                             \
     return nomp_share_out(&launch.work);                                                                   \
   }

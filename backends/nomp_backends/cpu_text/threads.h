@@ -16,7 +16,7 @@
 
 struct nomp_work {
   int (*enter)(const struct nomp_work *work); /* a thread comes: whether it can do anything */
-  void (*run)(const struct nomp_work *work, size_t part);
+  void (*run)(const struct nomp_work *work, size_t first, size_t end);
   size_t parts;
 };
 
@@ -61,8 +61,8 @@ static void nomp_help(struct nomp_pool *pool, size_t thread) {
     struct nomp_stretch *stretch = &pool->stretch[(thread + other) % pool->stretches];
     size_t first;
     while ((first = atomic_fetch_add(&stretch->next, stretch->step)) < stretch->end) {
-      size_t last = first + stretch->step < stretch->end ? first + stretch->step : stretch->end;
-      for (size_t part = first; part < last; part++) work->run(work, part);
+      size_t end = first + stretch->step;
+      work->run(work, first, end < stretch->end ? end : stretch->end);
     }
   }
 }
@@ -107,8 +107,24 @@ static void nomp_block_signals(sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, &others, before);
 }
 
-/* A pool of so many threads, with the one that has work; fewer, if there are no more.  NULL: no memory. */
-__attribute__((visibility("default"))) struct nomp_pool *nomp_make_pool(size_t threads, long patience) {
+/* Have a thread that is about to be made run on one of the processors, number of them but for the one that asks. */
+static void nomp_bind(pthread_attr_t *attributes, size_t number, const int *processors) {
+#ifdef __linux__
+  cpu_set_t own;
+  size_t place = 0;
+  for (int here = sched_getcpu(); processors[place] == here || --number; place++) continue;
+  CPU_ZERO(&own);
+  CPU_SET(processors[place], &own);
+  pthread_attr_setaffinity_np(attributes, sizeof own, &own);
+#endif
+}
+
+/*
+ * A pool of so many threads, with the one that has work; fewer, if there are no more.  Each gets one of as many
+ * processors, unless that is NULL.  NULL: no memory.
+ */
+__attribute__((visibility("default"))) struct nomp_pool *nomp_make_pool(size_t threads, long patience,
+                                                                        const int *processors) {
   struct nomp_pool *pool = aligned_alloc(128, sizeof *pool + threads * sizeof *pool->stretch);
   if (!pool) return NULL;
   *pool = (struct nomp_pool){.threads = 1, .patience = patience};
@@ -117,10 +133,15 @@ __attribute__((visibility("default"))) struct nomp_pool *nomp_make_pool(size_t t
   nomp_block_signals(&before);
   for (; pool->threads < threads; pool->threads++) {
     pthread_t made;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (processors) nomp_bind(&attributes, pool->threads, processors);
     struct nomp_worker *worker = malloc(sizeof *worker);
     if (!worker) break;
     *worker = (struct nomp_worker){pool, pool->threads};
-    if (pthread_create(&made, NULL, nomp_worker, worker)) {
+    int failed = pthread_create(&made, &attributes, nomp_worker, worker);
+    pthread_attr_destroy(&attributes);
+    if (failed) {
       free(worker);
       break;
     }
@@ -147,7 +168,7 @@ static int nomp_share_out(const struct nomp_work *work) {
   size_t threads = pool->threads < work->parts ? pool->threads : work->parts;
   if (threads < 2 || pthread_mutex_trylock(&pool->working)) { /* or others have the threads */
     if (!work->enter(work)) return 1;
-    for (size_t part = 0; part < work->parts; part++) work->run(work, part);
+    work->run(work, 0, work->parts);
     return 0;
   }
   pool->work = work;
@@ -155,7 +176,7 @@ static int nomp_share_out(const struct nomp_work *work) {
   for (size_t number = 0; number < threads; number++) {
     size_t first = work->parts * number / threads, end = work->parts * (number + 1) / threads;
     pool->stretch[number].end = end;
-    pool->stretch[number].step = (end - first + 15) / 16;
+    pool->stretch[number].step = (end - first + 63) / 64;
     atomic_store_explicit(&pool->stretch[number].next, first, memory_order_relaxed);
   }
   atomic_store(&pool->open, 1);

@@ -278,7 +278,9 @@ int main(void) {
   CHECK(strcmp(log_, "kernel;") == 0 && host_memory[0] == 1 && sums[1] == 2 + 30 + 200 + 4000 + 50000);
   calls = 0, refuse = 0; /* the kernel says that it could not */
   CHECK(nomp_replay(2, addresses) == -5 && nomp_replay(2, addresses) == 0);
+  CHECK(nomp_replay_sync() == 1); /* what has been launched is over */
   nomp_replay_stop();
+  CHECK(nomp_replay_sync() == 0);
   puts("done");
   return 0;
 }

@@ -36,6 +36,7 @@ typedef int (*pop_range)(void);
 /* Held for each launch, by Python for those that it carries out: they share kernels' arguments and buffers. */
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static struct nomp_driver driver;
+static int is_known = 0; /* whether the driver is */
 static struct nomp_replay **replays = NULL; /* by kernel; the newest first */
 static int kernels = 0;
 static int64_t carried_out = 0; /* of replays that have been carried out */
@@ -46,7 +47,7 @@ static void forget(void) {
 
 static int has_context(void) { return driver.enter != NULL; }
 
-static int is_host(void) { return driver.launch == NULL; }
+static int is_host(void) { return is_known && driver.launch == NULL; }
 
 static int is_hip(void) { return driver.current != NULL; }
 
@@ -72,13 +73,13 @@ static void stop_in_child(void) {
   lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   forget();
   nomp_timing_forget();
-  memset(&driver, 0, sizeof driver);
+  memset(&driver, 0, sizeof driver), is_known = 0;
 }
 
 void nomp_replay_start(const struct nomp_driver *now) {
   static int prepared = 0;
   pthread_mutex_lock(&lock);
-  driver = *now;
+  driver = *now, is_known = 1;
   nomp_timing_forget();
   if (!prepared) prepared = pthread_atfork(NULL, NULL, stop_in_child) == 0;
   pthread_mutex_unlock(&lock);
@@ -92,7 +93,7 @@ void nomp_replay_stop(void) {
     leave();
   }
   nomp_timing_forget();
-  memset(&driver, 0, sizeof driver);
+  memset(&driver, 0, sizeof driver), is_known = 0;
   pthread_mutex_unlock(&lock);
 }
 
@@ -247,9 +248,9 @@ int nomp_replay(int id, const uintptr_t *addresses) {
 int nomp_replay_sync(void) {
   pthread_mutex_lock(&lock);
   int status = -1;
-  if (driver.wait && !(driver.zero && nomp_timing_is_due(0))) {
-    status = enter();
-    if (!status) {
+  if ((driver.wait || is_host()) && !(driver.zero && nomp_timing_is_due(0))) {
+    status = is_host() ? 0 : enter();
+    if (!status && driver.wait) {
       status = ((cu_with)driver.wait)(driver.queue);
       leave();
     }
