@@ -41,7 +41,7 @@ class Misfit(Exception):
 
 
 def with_all_registers(knl: Any) -> Any:
-    """*knl*, whose items may have as many registers as CUDA's compiler likes, though fewer groups fit on a
+    """*knl*, whose items may have as many registers as NVIDIA's compilers like, though fewer groups fit on a
     multiprocessor then: for kernels whose items each have much to load before they compute.  Nothing on other devices.
     """
     from nomp.lower.target import AllRegisters  # and loopy, which a script's kernel has needed already

@@ -106,10 +106,7 @@ class OpenCLDevice:
         self._native: OpenCLNative | None = None
         self._buffers: set[int] = set()
         self._programs: list[int] = []
-        self._options = "-w"  # PoCL counts warnings on the program's stderr
-        # Division and square root in single precision are off by some units in the last place unless asked for.
-        if cl.number("clGetDeviceInfo", device, cl.FP32) & cl.EXACT_DIVISION:
-            self._options += " -cl-fp32-correctly-rounded-divide-sqrt"
+        self._options = opencl_devices.options(device, info)
         self._tuning = opencl_devices.tuning(info)
         doing = f"opening {info.name}"
         self._context = cl.make(doing, "clCreateContext", None, 1, self._handles(), None, None)

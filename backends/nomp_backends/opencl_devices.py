@@ -12,7 +12,7 @@ from nomp.backend import BackendError, DeviceInfo
 from nomp.launchers import is_alone
 from nomp_backends import opencl_driver as cl
 
-POCL = "Portable Computing Language"
+POCL, NVIDIA = "Portable Computing Language", "NVIDIA CUDA"
 
 
 def platforms() -> list[list[int]]:
@@ -65,6 +65,16 @@ def info(device: int) -> DeviceInfo:
         compute_units=_number(device, cl.COMPUTE_UNITS),
         warp_size=_warp_size(device, kind),
     )
+
+
+def options(device: int, info: DeviceInfo) -> str:
+    """What the device's compiler is told."""
+    found = "-w"  # PoCL counts warnings on the program's stderr
+    # Division and square root in single precision are off by some units in the last place unless asked for.
+    if _number(device, cl.FP32) & cl.EXACT_DIVISION:
+        found += " -cl-fp32-correctly-rounded-divide-sqrt"
+    # As many registers as an item can have; kernels that say how large their groups are have as few as ever.
+    return f"{found} -cl-nv-maxrregcount=255" if info.platform == NVIDIA else found
 
 
 def tuning(info: DeviceInfo) -> str:

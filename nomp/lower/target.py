@@ -7,16 +7,19 @@ Used by `lower` (which makes kernels for a target) and `codegen` (which prints t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 from cgen import Const, Pointer, Pragma, RestrictPointer
+from cgen.opencl import CLRequiredWorkGroupSize
 from constantdict import constantdict
 from loopy.expression import dtype_to_type_context
-from loopy.kernel.data import UnrollHintTag
+from loopy.kernel.data import AddressSpace, UnrollHintTag
 from loopy.kernel.function_interface import ScalarCallable
 from loopy.symbolic import Literal
 from loopy.target import DummyHostASTBuilder
+from loopy.target.c import FunctionDeclarationWrapper
 from loopy.target.c.codegen.expression import CExpressionToCodeMapper
 from loopy.target.opencl import ExpressionToOpenCLCExpressionMapper, OpenCLCASTBuilder, OpenCLTarget
 from loopy.types import NumpyType
@@ -229,8 +232,29 @@ class OpenCLMapper(ExactMapperMixin, ExpressionToOpenCLCExpressionMapper):  # ty
     """Expressions of loopy to expressions of OpenCL C."""
 
 
+_ALIGNMENT = 16
+"""That of a group's arrays: NVIDIA's compiler else loads their numbers one by one."""
+_MOST_ITEMS = 256
+"""How many items of a group fit on each device with as many registers as they can have."""
+
+
 class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc]
     """The printer of OpenCL C."""
+
+    def get_function_declaration(self, codegen_state: Any, codegen_result: Any, schedule_index: int) -> Any:
+        """See `AllRegisters`."""
+        preambles, declared = super().get_function_declaration(codegen_state, codegen_result, schedule_index)
+        sized = getattr(declared, "subdecl", None)
+        if not codegen_state.kernel.tags_of_type(AllRegisters) or not isinstance(sized, CLRequiredWorkGroupSize):
+            return preambles, declared
+        fits = prod(sized.dim) <= _MOST_ITEMS
+        return preambles, FunctionDeclarationWrapper(sized.subdecl) if fits else declared
+
+    def get_temporary_var_declarator(self, codegen_state: Any, temp_var: Any) -> Any:
+        """A group's arrays begin at multiples of `_ALIGNMENT`."""
+        if temp_var.address_space == AddressSpace.LOCAL and temp_var.shape:
+            temp_var = temp_var.copy(alignment=_ALIGNMENT)
+        return super().get_temporary_var_declarator(codegen_state, temp_var)
 
     def get_expression_to_c_expression_mapper(self, codegen_state: Any) -> OpenCLMapper:
         """The mapper to C expressions."""
@@ -261,7 +285,8 @@ def vectors_of(width: int) -> UnrollHintTag:
 class AllRegisters(Tag):  # type: ignore[misc]
     """Of a kernel: one group of it on a multiprocessor is enough, so its items may have all registers that they like.
 
-    Else CUDA's compiler saves registers, and loads one number only after it has used the one before."""
+    Else NVIDIA's compilers save registers, and load one number only after they have used the one before.  That of
+    OpenCL heeds its option for this (`opencl_devices.options`) in kernels that do not say how large groups are."""
 
 
 class TargetMixin:

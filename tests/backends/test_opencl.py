@@ -138,6 +138,15 @@ def test_amd_processors_are_not_taken_for_those_of_intel(changes: dict[str, str]
     assert bool(opencl_devices.tuning(replace(amd, **changes))) == tuned
 
 
+def test_nvidia_s_compiler_may_use_all_registers() -> None:
+    opened = first_device(OpenCLBackend())
+    assert isinstance(opened, OpenCLDevice)
+    usual = opencl_devices.options(opened._device, opened.info)
+    there = opencl_devices.options(opened._device, replace(opened.info, platform=opencl_devices.NVIDIA))
+    opened.close()
+    assert there == f"{usual} -cl-nv-maxrregcount=255" and usual.startswith("-w")
+
+
 TUNED = """
 inline double half_of(double x) { return 0.5 * x; }
 __kernel void f(__global double *a) { for (int i = 0; i < 8; i++) a[i] = half_of(exp(a[i])) + fmin(sqrt(a[i]), 1.0); }

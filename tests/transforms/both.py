@@ -24,7 +24,7 @@ from nomp.device_source import Variant
 from nomp.legality import Watch
 from nomp.region import Region
 
-GPU = gpu("cuda", "sm_90", 32)
+GPU, OPENCL = gpu("cuda", "sm_90", 32), gpu("opencl", "sm_90", 32)
 USUAL = Variant(no_wrap=True, apart=True)
 Values = Mapping[str, Any]
 
@@ -93,6 +93,10 @@ class Loop:
         source, _ = pipeline.compile(self.region, GPU, self.jit(), self.variant, self.settings)
         assert nvrtc.compiled(source.text, "sm_90").startswith(b"\x7fELF")
         return re.sub(r"if \((.*)\)$", _sorted, source.text[source.text.index("extern") :], flags=re.MULTILINE)
+
+    def opencl(self) -> str:
+        """The OpenCL C for a GPU."""
+        return pipeline.compile(self.region, OPENCL, self.jit(), self.variant, self.settings)[0].text
 
     def shares(self) -> int:
         """Among how many items the loop is divided on a CPU of one processor, with these values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from both import Loop
 from quick import first_of
 
+from nomp import gpu_rows
 from nomp.config import Settings
 from nomp.diagnostics import NompError
 
@@ -138,6 +140,23 @@ PLAIN = ("grid-1", "stencil-1", "grid-2")
 def test_kernels_for_gpus(name: str, tmp_path: Path, golden: Callable[[str, str], None]) -> None:
     text, words, domain, sizes = CASES[name]
     golden(f"transforms/{name}.cu", loop(tmp_path, text, words, domain, ("points", 2), **sizes).cuda())
+
+
+@pytest.mark.parametrize(("name", "items"), [("rows", None), ("sparse", "8, 8, 1")])
+def test_opencl_for_gpus(name: str, items: str | None, tmp_path: Path) -> None:
+    """Where items may have all registers, kernels do not say how large groups are; arrays of groups are aligned."""
+    text, words, domain, sizes = CASES[name]
+    code = loop(tmp_path, text, words, domain, **sizes).opencl()
+    (kernel,) = re.findall(r"__kernel void (.*?)_nomp", code)
+    assert kernel == (f"__attribute__ ((reqd_work_group_size({items}))) " if items else "")
+    assert re.search(r"__local double _lanes\[.*\] __attribute__ \(\(aligned \(16\)\)\);", code)
+
+
+def test_large_groups_say_how_large_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A multiprocessor does not have registers for a group of 512 items with 255 of them each."""
+    text, words, domain, sizes = CASES["rows"]
+    monkeypatch.setattr(gpu_rows, "ITEMS", 512)
+    assert "reqd_work_group_size(32, 16, 1)" in loop(tmp_path, text, words, domain, **sizes).opencl()
 
 
 @pytest.mark.slow
