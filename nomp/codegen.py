@@ -7,7 +7,7 @@ In: a kernel as a script (or the default) left it, its scalar values, the values
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import reduce
@@ -18,7 +18,7 @@ import islpy as isl
 import loopy as lp
 from islpy import dim_type
 from loopy.codegen.result import process_preambles
-from loopy.kernel.data import AddressSpace, ConcurrentTag
+from loopy.kernel.data import AddressSpace, ConcurrentTag, LocalInameTag
 from loopy.schedule import (
     Barrier,
     CallKernel,
@@ -154,9 +154,22 @@ def each_by_itself(kernel: lp.TranslationUnit, shared: Set[str] = frozenset()) -
     no_one = frozenset((insn.id, "any") for insn in entry.instructions)
     these = frozenset((name, "any") for name in alone)
     instructions = [i.copy(no_sync_with=no_one if i.id in alone else these) for i in entry.instructions]
+    instructions = list(_by_all_items(entry, instructions))
     spaces = {False: AddressSpace.PRIVATE, True: AddressSpace.LOCAL}
     locals_ = {name: t.copy(address_space=spaces[name in shared]) for name, t in entry.temporary_variables.items()}
     return kernel.with_kernel(entry.copy(instructions=instructions, temporary_variables=locals_))
+
+
+def _by_all_items(entry: lp.LoopKernel, instructions: Iterable[Any]) -> Iterator[Any]:
+    """*instructions*; those outside of the loops over items are done by each of these, as part of the longest loops."""
+    items: dict[Any, list[str]] = {}
+    for iname in sorted(entry.all_inames()):
+        for tag in entry.iname_tags_of_type(iname, LocalInameTag):
+            items.setdefault(tag, []).append(iname)
+    all_items = {tag: max(inames, key=entry.get_constant_iname_length) for tag, inames in items.items()}
+    for insn in instructions:
+        missing = frozenset(all_items[tag] for tag, inames in items.items() if not insn.within_inames & {*inames})
+        yield insn.copy(within_inames=insn.within_inames | missing) if missing else insn
 
 
 def _without_needless_barriers(kernel: lp.TranslationUnit) -> lp.TranslationUnit:

@@ -30,7 +30,7 @@ from nomp.cpu_schedule import stride
 from nomp.gpu_schedule import Grid, Rounds, Spread, each, rounds_of
 from nomp.interleave import Unique, renamed
 from nomp.loops import INDEX, constant_trips, counting, trip_count
-from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Stmt, Var, While
+from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Select, Stmt, Var, While
 from nomp.walks import changed_in, expressions, loads, rewritten, variable, variables, walk, without_places
 
 ITEMS = 128
@@ -179,7 +179,7 @@ def spread(nest: list[For], rows: Rows, lanes: int, known: Callable[[For], bool]
     rounds = rounds_of(grid, loop, 0, items.rows, unique)
     shape = (Const(items.rows, INDEX), Const(lanes, INDEX))
     declared = tuple(Declare(name, target.dtype, shape) for name, (target, _) in arrays.items())
-    body: tuple[Stmt, ...] = (*declared, *rounds.all_of(_Row(rows, arrays, lanes, count, rounds, items).steps()))
+    body: tuple[Stmt, ...] = (*declared, *rounds.all_of(Row(rows, arrays, lanes, count, rounds, items).steps()))
     for axis, one in enumerate(reversed(around), start=1):
         body = each(grid, one, axis, body, unique)
     whole, axes = grid.around(body)
@@ -197,7 +197,7 @@ def _count(inner: For, known: Callable[[For], bool], unique: Unique) -> tuple[Co
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
     """What items do with *rows* in one of the *rounds*.  *arrays* have what *lanes* items of a row have added up of
     each sum; *count* are the iterations of the inner loop, if they are the same in all rows."""
 
@@ -210,37 +210,53 @@ class _Row:
 
     def steps(self) -> tuple[Stmt, ...]:
         """The three of them."""
-        body = [self.items.each(self.lanes, lambda row, lane: self._once(row, self._share(row, lane)))]
-        for array, (target, op) in self.arrays.items():
-            body += self.items.halves(array, target.dtype, partial(combined, op), self.lanes)
-        return (*body, self.items.each(1, lambda row, _: self._once(row, self._rest(row))))
+        shares = self.items.each(self.lanes, lambda row, lane: self.once(row, self.share(row, lane)))
+        return (shares, *self.together())
 
-    def _once(self, row: Var, body: Iterable[Stmt]) -> tuple[Stmt, ...]:
+    def together(self) -> Iterator[Stmt]:
+        """The second and the third step: what comes of all shares of a row, and what comes after the inner loop."""
+        for array, (target, op) in self.arrays.items():
+            yield from self.items.halves(array, target.dtype, partial(combined, op), self.lanes)
+        yield self.items.each(1, lambda row, _: self.once(row, self._rest(row)))
+
+    def once(self, row: Var, body: Iterable[Stmt]) -> tuple[Stmt, ...]:
         """*body*, and what comes before the inner loop, if there is such a row."""
         return renamed(self.rounds.one(row, (*self.rows.before, *body)), self.items.unique)
 
-    def _share(self, row: Var, lane: Var) -> Iterator[Stmt]:
-        """A lane's share of the inner loop."""
+    def share(self, row: Var, lane: Var, unless: Expr | None = None) -> Iterator[Stmt]:
+        """A lane's share of the inner loop; nothing of it where *unless* is true."""
         unique, inner = self.items.unique, self.rows.inner
         own = {target: Var(unique("_own"), target.dtype) for target, _ in self.rows.sums}
         first = Var(unique("_first"), inner.dtype)
         yield Declare(first.name, first.dtype, (), inner.lower)
         yield from (Declare(own[target].name, target.dtype, (), neutral(op, target)) for target, op in self.rows.sums)
+        loop = tuple(self._loop(replace(inner, lower=first, body=accumulating(inner.body, own)), lane))
+        if unless:
+            loop = (counting(Var(unique("_alone"), INDEX), Select(unless, _ZERO, _ONE, INDEX), loop),)
+        yield from loop
+        for array, (target, _) in self.arrays.items():
+            yield Assign(Load(array, (row, lane), target.dtype), own[target])
 
-        def in_own(node: Any) -> Any:
-            return own.get(without_places(node), node) if isinstance(node, Var | Load) else node
-
-        inner = replace(inner, lower=first, body=rewritten(inner.body, in_own))
-        count = self.count
+    def _loop(self, inner: For, lane: Var) -> Iterator[Stmt]:
+        """A lane's iterations of *inner*."""
+        count, unique = self.count, self.items.unique
         if count is None:
             count = Var(unique("_length"), INDEX)
             yield Declare(count.name, INDEX, (), trip_count(inner))
         yield loops.trips(inner, Var(unique("_trip"), INDEX), lane, count, Const(self.lanes, INDEX))
-        for array, (target, _) in self.arrays.items():
-            yield Assign(Load(array, (row, lane), target.dtype), own[target])
 
     def _rest(self, row: Var) -> Iterator[Stmt]:
         """What comes of all lanes' shares, and what comes after the inner loop."""
         for array, (target, op) in self.arrays.items():
             yield Assign(target, combined(op, target, Load(array, (row, _ZERO), target.dtype)))
         yield from self.rows.after
+
+
+def accumulating(body: tuple[Stmt, ...], own: Mapping[Var | Load, Var]) -> tuple[Stmt, ...]:
+    """*body*, which accumulates into variables of its *own* instead of those that these are for."""
+
+    def changed(node: Any) -> Any:
+        return own.get(without_places(node), node) if isinstance(node, Var | Load) else node
+
+    made: tuple[Stmt, ...] = rewritten(body, changed)
+    return made

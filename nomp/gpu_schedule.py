@@ -14,7 +14,8 @@ A grid is as large as the loop, if the device allows; then there is one step of 
 than memory has room for, and there is no loop over steps: CUDA's compiler would have less loads under way in one.  A
 launch of more is refused by the device.
 
-Called by `schedule`, for a region without a script.  `gpu_rows` is for loops whose iterations several items share.
+Called by `schedule`, for a region without a script.  `gpu_rows` and `gpu_entries` are for iterations that several items
+share.
 """
 
 from __future__ import annotations
@@ -171,5 +172,5 @@ def if_below(trip: Var, trips: Var, body: tuple[Stmt, ...], unique: Unique) -> t
     """
     if not any(isinstance(stmt, For) for stmt in walk(body)):
         return (If(Binary("<", trip, trips, "int32"), body),)
-    end = Binary("min", Binary("+", trip, _ONE, INDEX), trips, INDEX)
-    return (For(unique("_once"), INDEX, trip, "<", end, _ONE, body),)
+    times = Select(Binary("<", trip, trips, "int32"), _ONE, _ZERO, INDEX)
+    return (counting(Var(unique("_once"), INDEX), times, body),)

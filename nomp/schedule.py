@@ -1,8 +1,8 @@
 """The default schedule of a region without a script: the iterations of its loop are divided among work items.
 
 In: a region, which is one loop.  Out: `Part`s to run one after the other, with loops over groups and items around.  On
-a GPU an item has one iteration at a time (`gpu_schedule`), or shares it with others (`gpu_rows`), on a CPU a contiguous
-share of them (`cpu_schedule`):
+a GPU an item has one iteration at a time (`gpu_schedule`), or shares it with others (`gpu_rows`, `gpu_entries`), on a
+CPU a contiguous share of them (`cpu_schedule`):
 
     for (i = a; i < b; i++) body     for (item = 0; item < items; item++)
                                        for (i = a + item*share; i < min(a + (item+1)*share, b); i++) body
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from nomp import cpu_schedule, gpu_rows, gpu_schedule, jumps, small_operands
+from nomp import cpu_schedule, gpu_entries, gpu_rows, gpu_schedule, jumps, small_operands
 from nomp.arithmetic import is_launch_expr
 from nomp.device_source import Scratch
 from nomp.frontend import private
@@ -188,7 +188,10 @@ def _on_gpu(region: Region, lanes: int | None, unique: Unique) -> Iterator[Part]
     rows = gpu_rows.found(nest[-1])
     shared = gpu_rows.wanted(nest, rows, known, lanes) if rows else gpu_rows.NOT_SHARED
     if rows and shared.lanes > 1:
-        spread = gpu_rows.spread(nest, rows, shared.lanes, known, unique)
+        if not known(rows.inner) and gpu_entries.fits(nest[-1], rows):
+            spread = gpu_entries.spread(nest, rows, lanes or gpu_entries.LANES, unique)
+        else:
+            spread = gpu_rows.spread(nest, rows, shared.lanes, known, unique)
         yield _made(replace(region, name=f"{region.name}_rows"), spread.only_if(shared.condition))
     if shared.otherwise:
         yield _made(region, gpu_schedule.spread(nest, unique).only_if(shared.otherwise))

@@ -261,7 +261,12 @@ class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc
         return OpenCLMapper(codegen_state)
 
     def emit_unroll_hint(self, value: int | str | None) -> Any:
-        """What stands before a loop whose tag has *value*: that itself, where it is no number of iterations."""
+        """What stands before a loop whose tag has *value*: that itself, where it is no number of iterations.
+
+        NVIDIA's compiler unrolls loops whose attribute says that they are not to be.
+        """
+        if value == 1:
+            return Pragma("unroll 1")
         return Pragma(value) if isinstance(value, str) else super().emit_unroll_hint(value)
 
 

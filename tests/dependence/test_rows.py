@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import reading
 from interpreter import Interpreter
 
-from nomp import gpu_rows, gpu_schedule, schedule
+from nomp import gpu_entries, gpu_rows, gpu_schedule, schedule
 from nomp.arithmetic import evaluate
 from nomp.region import Region
 from nomp.schedule import Part
@@ -95,6 +96,84 @@ def test_shared(name: str, lanes: int | None, tmp_path: Path, monkeypatch: pytes
             Interpreter(part.region, {"n": n, "m": m} | derived, arrays).run()
         for name, array in arrays.items():
             np.testing.assert_array_equal(array, expected[name], err_msg=name)
+
+
+ENTRIES = "for (int i = 0; i < n; i++) { double before = z[i], s = before; for (%s) s += %s; y[i] = s; }"
+ONE_BEHIND_THE_OTHER = {
+    "a sparse product": ("int e = start[i]; e < start[i + 1]; e++", "x[column[e]] * column[e]"),
+    "in a wider type": ("long e = start[i]; e < start[i + 1]; e++", "column[e]"),
+    "known starts": ("int e = start[3 * i]; e < start[3 * (i + 1)]; e++", "column[e]"),
+}
+APART = {
+    "gaps": ("int e = start[i]; e < count[i]; e++", "column[e]"),
+    "gaps between starts": ("int e = start[i]; e < start[i + 1] - 1; e++", "column[e]"),
+    "rows of rows": ("int e = start[i]; e < start[i + 2]; e++", "column[e]"),
+    "some entries": ("int e = start[i]; e < start[i + 1]; e += 2", "column[e]"),
+    "the last one, too": ("int e = start[i]; e <= start[i + 1]; e++", "column[e]"),
+    "terms of rows": ("int e = start[i]; e < start[i + 1]; e++", "column[e] * x[i]"),
+    "terms of what is set before": ("int e = start[i]; e < start[i + 1]; e++", "column[e] * before"),
+    "unsigned starts": ("unsigned long e = start[i]; e < start[i + 1]; e++", "column[e]"),
+}
+
+
+@pytest.mark.parametrize(("term", "fits"), [("column[e]", True), ("column[e] * x[i]", False)])
+def test_sums_in_elements(term: str, fits: bool, tmp_path: Path) -> None:
+    body = f"for (int i = 0; i < n; i++) for (int e = start[i]; e < start[i + 1]; e++) y[i] += {term};"
+    (part,) = parts(body, tmp_path, lanes=4)
+    assert len(part.shared) == (3 if fits else 1)
+
+
+def test_rows_whose_entries_lie_one_behind_the_other(tmp_path: Path) -> None:
+    for fits, cases in ((True, ONE_BEHIND_THE_OTHER), (False, APART)):
+        for name, words in cases.items():
+            (part,) = parts(ENTRIES % words, tmp_path)
+            assert (len(part.shared) == 3) == fits, name
+
+
+class Watched:
+    """An array that notes which elements are read."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array, self.read = array, set[tuple[int, ...]]()
+
+    def __getitem__(self, index: tuple[int, ...]) -> Any:
+        self.read.add(index)
+        return self.array[index]
+
+
+OPERATORS = {"+": "s += x[column[e]]", "*": "s *= 1 + x[column[e]] / 8", "a condition": "if (x[column[e]] > 4) s += 1"}
+
+
+@pytest.mark.parametrize("lanes", [2, 4])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_entries_in_any_order(name: str, lanes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where starts do not rise: rows are empty then, or have entries that others have, too; nothing else is read.
+    """
+    monkeypatch.setattr(gpu_entries, "ITEMS", 8)
+    monkeypatch.setattr(gpu_entries, "EACH", 2)
+    body = f"""for (int i = 1; i < n; i++) {{
+      double s; if (count[i] > 2) s = 1; else s = z[i];
+      for (int e = start[i]; e < start[i + 1]; e++) {OPERATORS[name]};
+      y[i] = s; }}"""
+    whole, (part,) = region(body, tmp_path), parts(body, tmp_path, lanes)
+    assert len(part.shared) == 3
+    data = np.random.default_rng(lanes)
+    for n, rising in ((1, True), (2, True), (9, True), (14, True), (9, False), (14, False), (27, False)):
+        m = 7
+        start = data.integers(0, n * m + 1, n + 1)
+        start[n // 2 :] += data.integers(0, 2)  # what is no multiple of anything
+        start = np.clip(np.sort(start) if rising else start, 0, n * m).astype(np.int32)
+        arrays = {"x": data.integers(0, 9, 9).astype(float), "y": np.zeros(n), "z": np.ones(n), "start": start,
+                  "count": data.integers(0, 9, n).astype(np.int32)}  # fmt: skip
+        column = data.integers(0, 9, n * m).astype(np.int32)
+        found = []
+        for one, more in ((whole, {}), (part.region, part.derived)):
+            scalars = {"n": n, "m": m} | {name: int(evaluate(expr, {"n": n, "m": m})) for name, expr in more.items()}
+            mine = {name: array.copy() for name, array in arrays.items()} | {"column": Watched(column)}
+            Interpreter(one, scalars, mine).run()
+            found.append((mine["y"], mine["column"].read))
+        np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-13)
+        assert found[0][1] == found[1][1]
 
 
 @pytest.mark.parametrize("name", NOT_SHARED)

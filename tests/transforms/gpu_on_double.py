@@ -14,7 +14,7 @@ import pytest
 from both import Loop
 from nomp_backends.hip import HipBackend
 from test_sem import operator
-from test_transforms import CASES, loop
+from test_transforms import CASES, LONG_ROWS, RANDOM, loop
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -37,6 +37,29 @@ def agrees(case: Loop) -> None:
 def test_as_they_are(name: str, tmp_path: Path) -> None:
     text, words, domain, sizes = CASES[name]
     agrees(loop(tmp_path, text, words, domain, **sizes))
+
+
+def test_long_rows(tmp_path: Path) -> None:
+    text, words, domain, _ = CASES["sparse"]
+    agrees(loop(tmp_path, text, words, domain, **LONG_ROWS))
+
+
+BATCHES = """void f(int p, int n, int start[p][n + 1], double value[], double y[p][n]) {
+#pragma nomp for
+  for (int k = 0; k < p; k++)
+    for (int i = 0; i < n; i++)
+      for (int e = start[k][i]; e < start[k][i + 1]; e++)
+        y[k][i] += value[e];
+}
+"""
+
+
+def test_batches_of_sparse_rows(tmp_path: Path) -> None:
+    """Also with bounds that do not rise, and with items for which there is no row.  PoCL 3.0 crashes."""
+    start = RANDOM.integers(0, 5000, (3, 71)).astype(np.int32)
+    start[0].sort()
+    values = {"p": 3, "n": 70, "start": start, "value": RANDOM.random(5000), "y": RANDOM.random((3, 70))}
+    agrees(Loop(tmp_path, BATCHES, values))
 
 
 @pytest.mark.parametrize("tile", ["4 4 16", "8 4 16", "4 8 16"])

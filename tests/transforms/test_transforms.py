@@ -125,6 +125,18 @@ def test_rows_without_a_script(columns: int, tmp_path: Path) -> None:
     loop(tmp_path, ROWS, "", n=9, m=columns).agree(("gpu",))
 
 
+LONG_ROWS = {"n": 70, "m": 20000}
+"""Of a sparse matrix with few rows, and many entries."""
+
+
+@pytest.mark.parametrize("lanes", first_of([4, 32]))
+def test_rows_that_are_longer_than_what_a_group_takes_at_once(lanes: int, tmp_path: Path) -> None:
+    text, words, domain, _ = CASES["sparse"]
+    made = loop(tmp_path, text, words, domain, ("lanes", lanes), **LONG_ROWS)
+    made.values["start"][1:-1] = np.sort(RANDOM.integers(0, 9000, LONG_ROWS["n"] - 1))
+    made.agree(("gpu",))
+
+
 @pytest.mark.parametrize("shares", first_of([2, 1]))
 @pytest.mark.parametrize("name", [name for name, (_, _, domain, _) in CASES.items() if domain])
 def test_shares_of_a_cpu(name: str, shares: int, tmp_path: Path) -> None:
@@ -142,7 +154,7 @@ def test_kernels_for_gpus(name: str, tmp_path: Path, golden: Callable[[str, str]
     golden(f"transforms/{name}.cu", loop(tmp_path, text, words, domain, ("points", 2), **sizes).cuda())
 
 
-@pytest.mark.parametrize(("name", "items"), [("rows", None), ("sparse", "8, 8, 1")])
+@pytest.mark.parametrize(("name", "items"), [("rows", None), ("sparse", "4, 64, 1")])
 def test_opencl_for_gpus(name: str, items: str | None, tmp_path: Path) -> None:
     """Where items may have all registers, kernels do not say how large groups are; arrays of groups are aligned."""
     text, words, domain, sizes = CASES[name]
@@ -150,6 +162,7 @@ def test_opencl_for_gpus(name: str, items: str | None, tmp_path: Path) -> None:
     (kernel,) = re.findall(r"__kernel void (.*?)_nomp", code)
     assert kernel == (f"__attribute__ ((reqd_work_group_size({items}))) " if items else "")
     assert re.search(r"__local double _lanes\[.*\] __attribute__ \(\(aligned \(16\)\)\);", code)
+    assert ("#pragma unroll 1\n" in code) == (name == "sparse")
 
 
 def test_large_groups_say_how_large_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,12 +33,12 @@ def annotate(knl: Any, annotations: Mapping[str, str], context: Context) -> Any:
 
 
 def _lanes(context: Context, entries: str) -> list[int]:
-    """How many items of a GPU may share a row of so many *entries*; first, so many that each has two to four."""
+    """How many items of a GPU may share a row of so many *entries*; first, so many that each has four to eight."""
     jit = context["region::jit"]
     if entries in context["region::open"]:
         entries = f"{USUAL}"
     if not entries.isdecimal() and entries not in jit:
         raise Misfit(f'"{entries}" is neither a number nor a variable that jit() names')
     mean = int(jit.get(entries, entries))
-    usual = max((lanes for lanes in LANES if 2 * lanes <= mean), default=1)
+    usual = max((lanes for lanes in LANES if 4 * lanes <= mean), default=1)
     return [usual, *(lanes for lanes in LANES if lanes != usual)]

@@ -2,7 +2,6 @@ extern "C" __global__ void __launch_bounds__(128, 1) _nomp_kernel_l2_rows(long c
 {
   int _first_;
   __shared__ double _lanes[4 * 32];
-  long _once__lb;
   long _once__trips;
   double _own_;
   long _trip__;
@@ -15,8 +14,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) _nomp_kernel_l2_rows(long c
   double sum__;
 
   _trip__ = bIdx(x) * 4ll + tIdx(y);
-  _once__lb = _trip__;
-  _once__trips = ((_trip__ < ((_trip__ + 1ll < _trips) ? _trip__ + 1ll : _trips)) ? ((_trip__ + 1ll < _trips) ? _trip__ + 1ll : _trips) - _trip__ : 0ll);
+  _once__trips = ((0ll < ((_trip__ < _trips) ? 1ll : 0ll)) ? ((_trip__ < _trips) ? 1ll : 0ll) : 0ll);
   if (tIdx(x) == 0)
   {
     _trip_____ = bIdx(x) * 4ll + tIdx(y);
