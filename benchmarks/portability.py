@@ -3,7 +3,7 @@
     python benchmarks/portability.py [--only stream] [--cpu-scale 24] [--markdown FILE]
 
 The programs are those of `benchmarks/gpu`.  By hand means CUDA on NVIDIA's GPUs, which nomp uses by CUDA and by OpenCL,
-and OpenMP by gcc on the CPU, which it uses by PoCL; sizes are smaller there.  Prints a table in Markdown: for each part
+and OpenMP by gcc on the CPU, which it uses by gcc and by PoCL; sizes are smaller there.  Prints a table in Markdown: for each part
 of a program the share of the hand-written one's speed that nomp reaches, at most 1, and their harmonic mean over the
 devices.  What is missing is said, and left out.  Exit status 1 if results differ.
 """
@@ -78,15 +78,16 @@ def main(words: Sequence[str] | None = None) -> int:
 def _targets(vendors: Path) -> tuple[list[Target], list[str]]:
     """The devices, and what is missing."""
     targets, missing = [], []
-    usual = {"PoCL": _found({}, "opencl", "cpu"), "CUDA": _found({}, "cuda", "gpu")}
+    cpus = {"CPU": _found({}, "cpu", "cpu"), "PoCL": _found({}, "opencl", "cpu")}
     opencl = _with_nvidia(vendors)
-    for title, found in {**usual, "NVIDIA OpenCL": _found(opencl, "opencl", "gpu", "NVIDIA")}.items():
+    gpus = {"CUDA": _found({}, "cuda", "gpu"), "NVIDIA OpenCL": _found(opencl, "opencl", "gpu", "NVIDIA")}
+    for title, found in {**cpus, **gpus}.items():
         if found is None:
             missing.append(f"{title}: no such device")
-        elif title != "PoCL" and not shutil.which("nvcc"):
+        elif title in gpus and not shutil.which("nvcc"):
             missing.append(f"{title}: no nvcc to compile the programs by hand")
         else:
-            targets.append(Target(title, "omp" if title == "PoCL" else "hand", found))
+            targets.append(Target(title, "hand" if title in gpus else "omp", found))
     return targets, missing
 
 
