@@ -117,9 +117,9 @@ class _Finder:
             return
         accumulate = bool(first.access.op and first.access.op == second.access.op)
         variable = first.access.variable
-        wrong = self._wrong(first.placement, second.placement, variable, accumulate and self._is_any_order(variable))
-        for what, times in wrong.items():
-            yield self._danger(first, second, order & times, what, exact=exact)
+        any_order = accumulate and self._is_any_order(variable)
+        for what, pairs in self._wrong(first.placement, second.placement, variable, order, any_order=any_order).items():
+            yield self._danger(first, second, pairs, what, exact=exact)
 
     def _is_kept(self, first: _Event, second: _Event) -> bool:
         """Whether one item runs the two where they may mean the same, and in the program's order."""
@@ -157,15 +157,16 @@ class _Finder:
                     depth = number
         return min(depth, len(shared))
 
-    def _wrong(self, one: Placement, other: Placement, variable: str, any_order: bool) -> dict[str, isl.Map]:
-        """The iterations of the two that do not follow each other, by what they do then."""
-        early, late = self.timeline.early(one, other), self.timeline.early(other, one).reverse()
-        everything = isl.Map.universe(early.space)
-        wrong = everything - (early | late) if any_order else (everything - early) | late
+    def _wrong(
+        self, one: Placement, other: Placement, variable: str, order: isl.Map, *, any_order: bool
+    ) -> dict[str, isl.Map]:
+        """The iterations of the two, of those in *order*, that do not follow each other, by what they do then."""
+        early, late = self.timeline.early(one, other) & order, self.timeline.early(other, one).reverse() & order
+        wrong = order - (early | late) if any_order else (order - early) | late
         if variable in self.together:
-            wrong = (wrong | self.timeline.apart(one, other)) - self._waited(one, other, variable)
+            wrong = (wrong | (self.timeline.apart(one, other) & order)) - self._waited(one, other, variable)
         found = {AT_ONCE: wrong} if any_order else {REORDERED: wrong & late, AT_ONCE: wrong - late}
-        found[ELSEWHERE] = everything - self._one_cell(one, other, variable)
+        found[ELSEWHERE] = order - self._one_cell(one, other, variable)
         return found
 
     def _waited(self, one: Placement, other: Placement, variable: str) -> isl.Map:
