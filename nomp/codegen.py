@@ -39,7 +39,7 @@ from nomp.arithmetic import Number, convert, evaluate, is_launch_expr
 from nomp.clocks import timed
 from nomp.device_source import Argument, DeviceSource, Launch, Scratch, Step, Value
 from nomp.loops import INDEX
-from nomp.lower import group_memory
+from nomp.lower import group_memory, matrix_units
 from nomp.lower.dialects import DIALECTS
 from nomp.lower.expressions import constant
 from nomp.lower.names import legal
@@ -71,6 +71,8 @@ def generate(
         warnings.simplefilter("always")
         try:
             kernel = linearize(lp.preprocess_program(kernel))
+            if DIALECTS[dialect].has_matrix_units:
+                kernel = matrix_units.used(kernel)
             if (most := DIALECTS[dialect].declared_group_bytes) is not None:
                 kernel = group_memory.placed(kernel, most)
             code = lp.generate_code_v2(kernel)
@@ -266,7 +268,8 @@ def _steps(entry: lp.LoopKernel, original: Mapping[str, str]) -> Iterator[Step]:
                 depth -= 1
                 yield "end", original.get(iname, iname)
             case RunInstruction(insn_id=name):
-                yield "run", name
+                loop = matrix_units.loop_of(entry.id_to_insn[name])
+                yield from (("loop", loop), ("run", name), ("end", loop)) if loop else (("run", name),)
             case Barrier(synchronization_kind="local", mem_kind=memory):
                 yield "barrier", "local" if memory == "local" else "group"
             case ReturnFromKernel():

@@ -27,6 +27,8 @@ class OpenCL:
     """Whether some device may have local arrays whose size only a launch tells (OpenCL's compilers decide)."""
     declared_group_bytes: ClassVar[int | None] = None
     """How many bytes of a group's memory declarations may have; the rest is asked for by launches.  None: all."""
+    has_matrix_units: ClassVar[bool] = False
+    """Whether units may make sums of products (`matrix_units`)."""
     targets: ClassVar[tuple[Any, Any]] = (target.NompOpenCLTarget, target.ApartOpenCLTarget)
     """loopy's targets, for arrays that may overlap and for those that are apart."""
     spelled = staticmethod(target.spelled)
@@ -60,6 +62,7 @@ class Cuda(OpenCL):
 """
     open_extents = False
     declared_group_bytes: ClassVar[int | None] = 48 << 10
+    has_matrix_units = True
     targets = (cuda_target.NompCudaTarget, cuda_target.ApartCudaTarget)
     spelled = staticmethod(cuda_target.spelled)
 
@@ -68,6 +71,7 @@ class Hip(Cuda):
     """HIP C++, which takes CUDA's text."""
 
     declared_group_bytes = None
+    has_matrix_units = False
 
 
 DIALECTS: Mapping[str, type[OpenCL]] = {"opencl": OpenCL, "c": C, "cuda": Cuda, "hip": Hip}

@@ -211,3 +211,18 @@ def fetched(
     made = [name for name in names if name in knl.default_entrypoint.all_inames()]
     tags = dict(zip(reversed(made), (*axes, *[UNROLLED] * len(made)), strict=False))
     return lp.tag_inames(knl, tags)
+
+
+BANKS = 16
+"""Neighbouring doubles that the items of half a warp read at once."""
+
+
+def padded(knl: Any, local: str) -> Any:
+    """*knl* with the rows of the plane *local* in a group's memory apart, so that four items in each of neighbouring
+    rows get theirs at once."""
+    plane = knl.default_entrypoint.temporary_variables[local]
+    rows, length = plane.shape
+    stride = length + (4 - length) % BANKS
+    plane = plane.copy(dim_tags=[f"stride:{stride}", "stride:1"], storage_shape=(rows, stride))
+    temporaries = {**knl.default_entrypoint.temporary_variables, local: plane}
+    return knl.with_kernel(knl.default_entrypoint.copy(temporary_variables=temporaries))

@@ -13,7 +13,7 @@ import loopy as lp
 from loopy.symbolic import get_dependencies
 
 from nomp.scripting import Context, Misfit
-from nomp_transforms import kernel
+from nomp_transforms import kernel, units
 
 
 def tile(knl: Any, context: Context, loops: str, over: str) -> Any:
@@ -37,8 +37,9 @@ def tile(knl: Any, context: Context, loops: str, over: str) -> Any:
             barrier
           c[...] = sum[p, q]
 
-    Each sum is made in the program's order.  Tiles at the edges have code of their own.  On a CPU nomp's own schedule
-    is used.  Fits two loops around a sum in a local variable.
+    Each sum is made in the program's order.  Tiles at the edges have code of their own.  Where a GPU has matrix units
+    for it, they do that (`units`).  On a CPU nomp's own schedule is used.  Fits two loops around a sum in a local
+    variable.
     """
     names = kernel.loops(knl, loops)
     (summed,) = kernel.loops(knl, [over])
@@ -52,6 +53,8 @@ def tile(knl: Any, context: Context, loops: str, over: str) -> Any:
     _refuse_sums_in_memory(knl, summed)
     if kernel.is_cpu(context):
         return kernel.by_default(knl, context)
+    if units.fit(knl, context, names, summed, arrays):
+        return units.tiled(knl, context, names, summed, arrays)
     *each, depth = map(int, context.param("tile", ("4 4 16", "8 4 16", "4 8 16", "8 8 8", "2 2 16")).split())
     edges = kernel.edges(context)
     for axis, (name, count) in enumerate(zip(names, each, strict=True)):
