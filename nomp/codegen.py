@@ -268,8 +268,11 @@ def _steps(entry: lp.LoopKernel, original: Mapping[str, str]) -> Iterator[Step]:
                 depth -= 1
                 yield "end", original.get(iname, iname)
             case RunInstruction(insn_id=name):
-                loop = matrix_units.loop_of(entry.id_to_insn[name])
-                yield from (("loop", loop), ("run", name), ("end", loop)) if loop else (("run", name),)
+                if loop := matrix_units.loop_of(entry.id_to_insn[name]):
+                    yield "loop", original.get(loop, loop)
+                yield "run", name
+                if loop:
+                    yield "end", original.get(loop, loop)
             case Barrier(synchronization_kind="local", mem_kind=memory):
                 yield "barrier", "local" if memory == "local" else "group"
             case ReturnFromKernel():

@@ -50,21 +50,21 @@ def with_all_registers(knl: Any) -> Any:
 
 
 def has_matrix_units(context: Context) -> bool:
-    """Whether the device has units that add up products of doubles for many items at once: see `by_matrix_units`."""
-    architecture = str(context["device::arch"]).removeprefix("sm_").rstrip("af")
-    return context["backend::name"] == "cuda" and architecture.isdecimal() and int(architecture) >= 80
+    """Whether the device has units that add up products of doubles fast: see `by_matrix_units`."""
+    return context["backend::name"] == "cuda" and context["device::arch"] in ("sm_80", "sm_90", "sm_100")
 
 
 def by_matrix_units(knl: Any, iname: str) -> Any:
     """*knl*, in which matrix units may do what the loop *iname* does, on devices that have them (`has_matrix_units`).
 
-    They do for a loop over k that contains ``sum[p, q, v] += x[.., u, p, k] * y[k, .., q, 2*t + v]``, of doubles, x and y
-    being in a group's memory, where t is on l.0 and has 4 iterations, u on l.1 and has 8, and p, q and v are ``ilp.unr``.
-    Each sum is made in the order of k.  Where the loop has another form, items run it, unrolled.
+    They do for a loop over k that contains ``sum[p, q, v] += x[.., u, p, k] * y[k, .., q, 2*t + v]``, of doubles, x and
+    y being in a group's memory, where t is on l.0 and has 4 iterations, u on l.1 and has 8, and p, q and v are
+    ``ilp.unr``, of which p has an even number of iterations and v has 2; k has a multiple of 4 where it is not cut
+    short.  Each sum is made in the order of k.  Where the loop has another form, items run it, unrolled.
     """
-    from nomp.lower.matrix_units import ByMatrixUnits
-
     import loopy as lp
+
+    from nomp.lower.matrix_units import ByMatrixUnits
 
     return lp.tag_inames(knl, {iname: ByMatrixUnits()})
 

@@ -9,7 +9,7 @@ import loopy as lp
 import numpy as np
 from loopy.symbolic import get_dependencies
 
-from nomp.scripting import Context, by_matrix_units, has_matrix_units, with_all_registers
+from nomp.scripting import Context, by_matrix_units, has_matrix_units
 from nomp_transforms import kernel
 
 WARPS, ROWS, COLUMNS, PAIR = 4, 8, 4, 2
@@ -21,25 +21,23 @@ def fit(knl: Any, context: Context, names: Sequence[str], summed: str, arrays: S
 
     *names* are the columns and the rows of the result, of which each array depends on its own.
     """
-    columns, rows = names
-    used = {frozenset(get_dependencies(index) & {*names, summed}) for name in arrays for index in kernel.mentions(knl, name)}
-    entry = knl.default_entrypoint
+    entry, indices = knl.default_entrypoint, [index for name in arrays for index in kernel.mentions(knl, name)]
     doubles = all(entry.arg_dict[name].dtype.numpy_dtype == np.float64 for name in arrays)
-    planes = all(len(index) == 2 for name in arrays for index in kernel.mentions(knl, name))
-    return has_matrix_units(context) and doubles and planes and len(arrays) == 2 and used == {
-        frozenset({rows, summed}), frozenset({columns, summed})
-    }  # fmt: skip
+    planes = len(indices) == len(arrays) == 2 and all(len(index) == 2 for index in indices)
+    used = {frozenset(get_dependencies(index) & {*names, summed}) for index in indices}
+    own = {frozenset({name, summed}) for name in names}
+    return has_matrix_units(context) and doubles and planes and used == own
 
 
 def tiled(knl: Any, context: Context, names: Sequence[str], summed: str, arrays: Sequence[str]) -> Any:
     """A group computes a tile of the result, a warp of it some rows, one tile of the sum at a time.
 
-    Before: see `tile`.  After, for tiles of 64 by 64 and sums of 16::
+    Before: see `tile`.  After, for tiles of 64 by 64 and sums of 32::
 
         for i_outer, j_outer (groups), i_warp (4 warps), i_item (8 items by), j_item (4 items):
           sum[2, 8, 2] = 0
           for k_outer:
-            a_here[64, 16] = a[...];  b_here[16, 64] = b[...]
+            a_here[64, 32] = a[...];  b_here[32, 64] = b[...]
             barrier
             for k_inner (units): sum[p, q, v] += a_here[16*i_warp + 8*p + i_item, k_inner]
                                                  * b_here[k_inner, 8*q + 2*j_item + v]
@@ -48,7 +46,8 @@ def tiled(knl: Any, context: Context, names: Sequence[str], summed: str, arrays:
 
     Rows of the tiles are padded, so that a warp finds what it needs at once in all banks of the memory.
     """
-    column_blocks, row_blocks, depth = map(int, context.param("units", ("8 2 16", "8 4 16", "16 2 16", "4 4 16")).split())
+    sizes = context.param("units", ("8 2 32", "8 2 16", "8 4 16", "16 2 16"))
+    column_blocks, row_blocks, depth = map(int, sizes.split())
     columns, rows = names
     edges, item = kernel.edges(context), {name: f"{name}_item" for name in names}
     blocks = {name: f"{name}_block" for name in names}
@@ -66,7 +65,7 @@ def tiled(knl: Any, context: Context, names: Sequence[str], summed: str, arrays:
     knl = kernel.in_one_domain(knl, {*outer, *inner})
     for array in arrays:
         knl = _spread(kernel.padded(kernel.fetched(knl, array, outer, inner, tag="for"), f"{array}_here"), array)
-    return with_all_registers(by_matrix_units(knl, f"{summed}_inner"))
+    return by_matrix_units(knl, f"{summed}_inner")
 
 
 def _spread(knl: Any, array: str) -> Any:
