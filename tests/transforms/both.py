@@ -88,10 +88,11 @@ class Loop:
         refusal = Watch(self.region, source.schedule).refusal(self.scalars) if source.schedule else None
         return [str(one) for one in (*warnings, *filter(None, [refusal]))]
 
-    def cuda(self) -> str:
-        """The CUDA C++ for an H100, which NVRTC takes."""
-        source, _ = pipeline.compile(self.region, GPU, self.jit(), self.variant, self.settings)
-        assert nvrtc.compiled(source.text, "sm_90").startswith(b"\x7fELF")
+    def cuda(self, arch: str = GPU.arch) -> str:
+        """The CUDA C++ for an H100, or another GPU, which NVRTC takes."""
+        gpu = replace(GPU, arch=arch)
+        source, _ = pipeline.compile(self.region, gpu, self.jit(), self.variant, self.settings)
+        assert nvrtc.compiled(source.text, arch).startswith(b"\x7fELF")
         return re.sub(r"if \((.*)\)$", _sorted, source.text[source.text.index("extern") :], flags=re.MULTILINE)
 
     def opencl(self) -> str:

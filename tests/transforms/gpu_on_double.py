@@ -9,12 +9,37 @@ from pathlib import Path
 from typing import Any
 
 import launch
+import nomp_transforms.units
 import numpy as np
 import pytest
 from both import Loop
 from nomp_backends.hip import HipBackend
 from test_sem import operator
-from test_transforms import CASES, LONG_ROWS, RANDOM, loop
+from test_transforms import CASES, LONG_ROWS, PRODUCT, RANDOM, loop
+from test_units import TURNED, product
+
+from nomp.lower import dialects, matrix_units
+
+EMULATED = """
+static void nomp_add_products(double &c0, double &c1, double &c2, double &c3, double a0, double a1, double b)
+{
+  static double given[128][3];
+  const int warp = 32 * threadIdx.z, t = threadIdx.x, u = threadIdx.y;
+  double *mine = given[warp + t + 4 * u];
+  mine[0] = a0, mine[1] = a1, mine[2] = b;
+  __syncthreads();
+  for (int k = 0; k < 4; ++k)
+  {
+    const double *row = given[warp + k + 4 * u];
+    const double *left = given[warp + k + 4 * (2 * t)], *right = given[warp + k + 4 * (2 * t + 1)];
+    c0 = fma(row[0], left[2], c0), c1 = fma(row[0], right[2], c1);
+    c2 = fma(row[1], left[2], c2), c3 = fma(row[1], right[2], c3);
+  }
+  __syncthreads();
+}
+"""
+"""What PTX says of mma.m16n8k4: item t + 4*u of a warp gives rows u and u + 8 of column t of the one operand and column
+u of row t of the other, and has two neighbouring columns of these rows.  Each warp must have rows: all wait."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -71,3 +96,30 @@ def test_tiles(tile: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("m", "n"), [(3, 8), (5, 4), (9, 3)])
 def test_spectral_elements(m: int, n: int, tmp_path: Path) -> None:
     agrees(operator(tmp_path, m, n))
+
+
+@pytest.fixture
+def units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The double has matrix units."""
+    monkeypatch.setattr(nomp_transforms.units, "has_matrix_units", lambda context: True)
+    monkeypatch.setattr(dialects.Hip, "has_matrix_units", True)
+    monkeypatch.setattr(matrix_units, "_UNITS", EMULATED)
+    launch.compiled.cache_clear()
+
+
+@pytest.mark.parametrize("sizes", ["8 2 32", "8 2 16", "8 4 16", "16 2 16"])
+@pytest.mark.usefixtures("units")
+def test_units(sizes: str, tmp_path: Path) -> None:
+    agrees(product(tmp_path, PRODUCT, 121, 75, 70, ("units", sizes)))
+
+
+@pytest.mark.parametrize(("text", "p"), [(TURNED, 64), (TURNED, 7), (PRODUCT, 32)])
+@pytest.mark.usefixtures("units")
+def test_units_for_operands_that_are_turned(text: str, p: int, tmp_path: Path) -> None:
+    agrees(product(tmp_path, text, 64, 64, p))
+
+
+@pytest.mark.parametrize("p", [64, 33])
+@pytest.mark.usefixtures("units")
+def test_units_for_a_known_number_of_terms(p: int, tmp_path: Path) -> None:
+    agrees(product(tmp_path, PRODUCT, 64, 10, p, jit="jit(p)"))

@@ -184,10 +184,13 @@ def refuse_beyond_memory(knl: Any, context: Context, own: Iterable[str] = ()) ->
         raise Misfit(f"a group needs {needed} bytes of local memory, and has {context['device::local_mem_bytes']}")
 
 
-def edges(context: Context) -> tuple[int, int]:
-    """How many blocks of a split loop, at its beginning and its end, have code of their own: that of all others then
-    asks for nothing.  (For `split_iname`, as its ``slabs``.)"""
-    return (0, 1) if context.param("edges", ("apart", "together")) == "apart" else (0, 0)
+def edges(knl: Any, context: Context, name: str, size: int) -> tuple[int, int]:
+    """How many blocks of *size* of loop *name*, at its beginning and its end, have code of their own: that of all others
+    then asks for nothing.  (For `split_iname`, as its ``slabs``.)  None if there is one block, or all are known to be
+    full."""
+    apart = context.param("edges", ("apart", "together")) == "apart"
+    count = trips(knl, context, name)
+    return (0, 1) if apart and (count is None or (count > size and count % size)) else (0, 0)
 
 
 def fetched(

@@ -49,19 +49,19 @@ def tiled(knl: Any, context: Context, names: Sequence[str], summed: str, arrays:
     sizes = context.param("units", ("8 2 32", "8 2 16", "8 4 16", "16 2 16"))
     column_blocks, row_blocks, depth = map(int, sizes.split())
     columns, rows = names
-    edges, item = kernel.edges(context), {name: f"{name}_item" for name in names}
-    blocks = {name: f"{name}_block" for name in names}
-    knl = lp.split_iname(knl, rows, WARPS * row_blocks * ROWS, outer_tag="g.1", slabs=edges)
+    item, block = ({name: f"{name}_{part}" for name in names} for part in ("item", "block"))
+    cuts = {columns: column_blocks * COLUMNS * PAIR, rows: WARPS * row_blocks * ROWS, summed: depth}
+    axes = {columns: "g.0", rows: "g.1", summed: None}
+    for name, size in cuts.items():
+        knl = lp.split_iname(knl, name, size, outer_tag=axes[name], slabs=kernel.edges(knl, context, name, size))
     knl = lp.split_iname(knl, f"{rows}_inner", row_blocks * ROWS, outer_iname=f"{rows}_warp", outer_tag="l.2")
-    knl = lp.split_iname(knl, f"{rows}_inner_inner", ROWS, outer_iname=blocks[rows], inner_iname=item[rows],
+    knl = lp.split_iname(knl, f"{rows}_inner_inner", ROWS, outer_iname=block[rows], inner_iname=item[rows],
                          outer_tag="ilp.unr", inner_tag="l.1")  # fmt: skip
-    knl = lp.split_iname(knl, columns, column_blocks * COLUMNS * PAIR, outer_tag="g.0", slabs=edges)
-    knl = lp.split_iname(knl, f"{columns}_inner", COLUMNS * PAIR, outer_iname=blocks[columns], outer_tag="ilp.unr")
+    knl = lp.split_iname(knl, f"{columns}_inner", COLUMNS * PAIR, outer_iname=block[columns], outer_tag="ilp.unr")
     knl = lp.split_iname(knl, f"{columns}_inner_inner", PAIR, outer_iname=item[columns], inner_iname=f"{columns}_pair",
                          outer_tag="l.0", inner_tag="ilp.unr")  # fmt: skip
-    knl = lp.split_iname(knl, summed, depth, slabs=edges)
     outer = [f"{name}_outer" for name in (*names, summed)]
-    inner = [f"{summed}_inner", f"{rows}_warp", f"{columns}_pair", *item.values(), *blocks.values()]
+    inner = [f"{summed}_inner", f"{rows}_warp", f"{columns}_pair", *item.values(), *block.values()]
     knl = kernel.in_one_domain(knl, {*outer, *inner})
     for array in arrays:
         knl = _spread(kernel.padded(kernel.fetched(knl, array, outer, inner, tag="for"), f"{array}_here"), array)
