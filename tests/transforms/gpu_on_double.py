@@ -107,19 +107,30 @@ def units(monkeypatch: pytest.MonkeyPatch) -> None:
     launch.compiled.cache_clear()
 
 
+def made_by_units(case: Loop) -> None:
+    source, _, _ = launch.compiled(case.region, case.variant, tuple(case.jit().items()), "gpu", case.settings)
+    assert "nomp_add_products(sum[" in source.text
+    agrees(case)
+
+
 @pytest.mark.parametrize("sizes", ["8 2 32", "8 2 16", "8 4 16", "16 2 16"])
 @pytest.mark.usefixtures("units")
 def test_units(sizes: str, tmp_path: Path) -> None:
-    agrees(product(tmp_path, PRODUCT, 121, 75, 70, ("units", sizes)))
+    made_by_units(product(tmp_path, PRODUCT, 121, 75, 70, ("units", sizes)))
 
 
 @pytest.mark.parametrize(("text", "p"), [(TURNED, 64), (TURNED, 7), (PRODUCT, 32)])
 @pytest.mark.usefixtures("units")
 def test_units_for_operands_that_are_turned(text: str, p: int, tmp_path: Path) -> None:
-    agrees(product(tmp_path, text, 64, 64, p))
+    made_by_units(product(tmp_path, text, 64, 64, p))
 
 
-@pytest.mark.parametrize("p", [64, 33])
+@pytest.mark.parametrize(("m", "p", "known"), [(10, 64, "p"), (10, 33, "p"), (64, 64, "n, m, p"), (75, 40, "n, m, p")])
 @pytest.mark.usefixtures("units")
-def test_units_for_a_known_number_of_terms(p: int, tmp_path: Path) -> None:
-    agrees(product(tmp_path, PRODUCT, 64, 10, p, jit="jit(p)"))
+def test_units_for_known_sizes(m: int, p: int, known: str, tmp_path: Path) -> None:
+    made_by_units(product(tmp_path, PRODUCT, 64, m, p, jit=f"jit({known})"))
+
+
+@pytest.mark.parametrize(("n", "m", "p"), [(8, 8, 8), (3, 5, 7), (64, 64, 64), (17, 1, 33), (100, 80, 70)])
+def test_tiles_of_known_sizes(n: int, m: int, p: int, tmp_path: Path) -> None:
+    agrees(product(tmp_path, PRODUCT, n, m, p, jit="jit(n, m, p)"))

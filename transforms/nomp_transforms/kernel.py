@@ -13,6 +13,7 @@ from typing import Any
 
 import loopy as lp
 import numpy as np
+from islpy import dim_type
 from loopy.symbolic import WalkMapper, get_dependencies, pw_aff_to_expr
 from pymbolic import evaluate, var
 
@@ -88,7 +89,11 @@ def inside(knl: Any, outer: str) -> set[str]:
 
 def trips(knl: Any, context: Context, name: str) -> int | None:
     """How many iterations loop *name* has, if that is known when the kernel is compiled: a number, or a `jit` value."""
-    count = pw_aff_to_expr(knl.default_entrypoint.get_iname_bounds(name).size)
+    entry = knl.default_entrypoint
+    around = entry.domains[entry.get_home_domain_index(name)].get_var_names(dim_type.param)
+    if entry.all_inames() & set(around):  # they say how far it goes
+        return None
+    count = pw_aff_to_expr(entry.get_iname_bounds(name).size)
     jit: Mapping[str, int] = context["region::jit"]
     return int(evaluate(count, jit)) if get_dependencies(count) <= jit.keys() else None
 
@@ -184,13 +189,16 @@ def refuse_beyond_memory(knl: Any, context: Context, own: Iterable[str] = ()) ->
         raise Misfit(f"a group needs {needed} bytes of local memory, and has {context['device::local_mem_bytes']}")
 
 
-def edges(knl: Any, context: Context, name: str, size: int) -> tuple[int, int]:
-    """How many blocks of *size* of loop *name*, at its beginning and its end, have code of their own: that of all others
-    then asks for nothing.  (For `split_iname`, as its ``slabs``.)  None if there is one block, or all are known to be
-    full."""
+def edges(knl: Any, context: Context, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For loops that are to be split into blocks of *sizes*: how many blocks at their beginning and their end have code
+    of their own, so that all others ask for nothing.  (For `split_iname`, as its ``slabs``.)
+
+    None has if it is known that there is one block, or that all are full.
+    """
     apart = context.param("edges", ("apart", "together")) == "apart"
-    count = trips(knl, context, name)
-    return (0, 1) if apart and (count is None or (count > size and count % size)) else (0, 0)
+    counts = {name: trips(knl, context, name) for name in sizes}
+    return {name: (0, 1) if apart and (count is None or (count > sizes[name] and count % sizes[name])) else (0, 0)
+            for name, count in counts.items()}  # fmt: skip
 
 
 def fetched(

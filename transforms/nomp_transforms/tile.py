@@ -56,11 +56,12 @@ def tile(knl: Any, context: Context, loops: str, over: str) -> Any:
     if units.fit(knl, context, names, summed, arrays):
         return units.tiled(knl, context, names, summed, arrays)
     *each, depth = map(int, context.param("tile", ("4 4 16", "8 4 16", "4 8 16", "8 8 8", "2 2 16")).split())
-    for axis, (name, count) in enumerate(zip(names, each, strict=True)):
-        edges = kernel.edges(knl, context, name, count * SIDE)
-        knl = lp.split_iname(knl, name, count * SIDE, outer_tag=f"g.{axis}", slabs=edges)
+    sizes = {name: count * SIDE for name, count in zip(names, each, strict=True)} | {summed: depth}
+    edges = kernel.edges(knl, context, sizes)
+    for axis, name in enumerate(names):
+        knl = lp.split_iname(knl, name, sizes[name], outer_tag=f"g.{axis}", slabs=edges[name])
         knl = lp.split_iname(knl, f"{name}_inner", SIDE, outer_tag="ilp.unr", inner_tag=f"l.{axis}")
-    knl = lp.split_iname(knl, summed, depth, slabs=kernel.edges(knl, context, summed, depth))
+    knl = lp.split_iname(knl, summed, depth, slabs=edges[summed])
     outer = [f"{name}_outer" for name in (*names, summed)]
     inner = [f"{summed}_inner", *(f"{name}_inner_{part}" for name in names for part in ("outer", "inner"))]
     knl = kernel.in_one_domain(knl, {*outer, *inner})

@@ -46,14 +46,14 @@ def tiled(knl: Any, context: Context, names: Sequence[str], summed: str, arrays:
 
     Rows of the tiles are padded, so that a warp finds what it needs at once in all banks of the memory.
     """
-    sizes = context.param("units", ("8 2 32", "8 2 16", "8 4 16", "16 2 16"))
-    column_blocks, row_blocks, depth = map(int, sizes.split())
+    blocks = context.param("units", ("8 2 32", "8 2 16", "8 4 16", "16 2 16"))
+    column_blocks, row_blocks, depth = map(int, blocks.split())
     columns, rows = names
     item, block = ({name: f"{name}_{part}" for name in names} for part in ("item", "block"))
-    cuts = {columns: column_blocks * COLUMNS * PAIR, rows: WARPS * row_blocks * ROWS, summed: depth}
-    axes = {columns: "g.0", rows: "g.1", summed: None}
-    for name, size in cuts.items():
-        knl = lp.split_iname(knl, name, size, outer_tag=axes[name], slabs=kernel.edges(knl, context, name, size))
+    sizes = {columns: column_blocks * COLUMNS * PAIR, rows: WARPS * row_blocks * ROWS, summed: depth}
+    edges, axes = kernel.edges(knl, context, sizes), {columns: "g.0", rows: "g.1", summed: None}
+    for name, size in sizes.items():
+        knl = lp.split_iname(knl, name, size, outer_tag=axes[name], slabs=edges[name])
     knl = lp.split_iname(knl, f"{rows}_inner", row_blocks * ROWS, outer_iname=f"{rows}_warp", outer_tag="l.2")
     knl = lp.split_iname(knl, f"{rows}_inner_inner", ROWS, outer_iname=block[rows], inner_iname=item[rows],
                          outer_tag="ilp.unr", inner_tag="l.1")  # fmt: skip
