@@ -184,7 +184,7 @@ class _Reader:
         """Loops around, and the loop itself, must go equally far for all items of a warp, which a unit needs all."""
         loops = {i for i in insn.within_inames - items if not self.entry.iname_tags_of_type(i, HardwareConcurrentTag)}
         for domain in self.entry.domains:
-            _require(not domain.dim(dim_type.div) or not items & {*domain.get_var_dict()})
+            _require(not domain.dim(dim_type.div) or not (items | loops) & {*domain.get_var_dict()})
             for constraint in domain.get_constraints():
                 names = _involved(constraint)
                 _require(not names & loops or not names & items)
@@ -197,8 +197,8 @@ class _Reader:
             if self.k in _involved(constraint):
                 bounds = bounds.add_constraint(constraint)
         for name in set(domain.get_var_names(dim_type.set)) - {self.k}:
-            place = bounds.find_dim_by_name(dim_type.set, name)
-            bounds = bounds.move_dims(dim_type.param, bounds.dim(dim_type.param), dim_type.set, place, 1)
+            kind, place = bounds.get_var_dict()[name]
+            bounds = bounds.move_dims(dim_type.param, bounds.dim(dim_type.param), kind, place, 1)
         every = isl.Set(f"{{ [{self.k}] : 0 <= {self.k} < {depth} }}").align_params(bounds.space)
         return _only({*(every - bounds).params().complement().coalesce().get_basic_sets()})
 

@@ -93,7 +93,7 @@ def _with_units(entry: lp.LoopKernel, step: Step) -> lp.LoopKernel:
 
 def _rest(entry: lp.LoopKernel, step: Step) -> Iterator[Any]:
     """What of *step* units do not run, if there is anything."""
-    for cut in step.whole.complement().coalesce().get_basic_sets():
+    for cut in step.whole.to_set().complement().coalesce().get_basic_sets():
         name = entry.get_instruction_id_generator()(f"{step.insn.id}_rest")
         yield step.insn.copy(id=name, predicates=_conditions(cut))
 

@@ -62,7 +62,6 @@ OTHERS = {
     "difference": ("sum += a[i][k] * b[k][j]", "sum -= a[i][k] * b[k][j]", False),
     "three factors": ("a[i][k] * b[k][j]", "a[i][k] * b[k][j] * 2", False),
     "conditions": ("sum += a", "if (k != 3) sum += a", False),
-    "triangle": ("k < p", "k <= i", False),
     "square": ("a[i][k] * b[k][j]", "a[i][k] * a[i][k]", False),
     "singles": ("double", "float", False),
 }
