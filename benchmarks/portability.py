@@ -3,9 +3,9 @@
     python benchmarks/portability.py [--only stream] [--cpu-scale 24] [--markdown FILE]
 
 The programs are those of `benchmarks/gpu`.  By hand means CUDA on NVIDIA's GPUs, which nomp uses by CUDA and by OpenCL,
-and OpenMP by gcc on the CPU, which it uses by gcc and by PoCL; sizes are smaller there.  Prints a table in Markdown: for each part
-of a program the share of the hand-written one's speed that nomp reaches, at most 1, and their harmonic mean over the
-devices.  What is missing is said, and left out.  Exit status 1 if results differ.
+and OpenMP by gcc on the CPU, which it uses by gcc and by PoCL; sizes are smaller there.  Prints a table in Markdown:
+for each part of a program the share of the hand-written one's speed that nomp reaches, at most 1, and their harmonic
+mean over the devices.  What is missing is said, and left out.  Exit status 1 if results differ.
 """
 
 from __future__ import annotations
