@@ -17,7 +17,7 @@ from constantdict import constantdict
 from loopy.expression import dtype_to_type_context
 from loopy.kernel.data import AddressSpace, UnrollHintTag
 from loopy.kernel.function_interface import ScalarCallable
-from loopy.symbolic import Literal
+from loopy.symbolic import DependencyMapper, Literal
 from loopy.target import DummyHostASTBuilder
 from loopy.target.c import FunctionDeclarationWrapper
 from loopy.target.c.codegen.expression import CExpressionToCodeMapper
@@ -270,8 +270,29 @@ class OpenCLBuilder(DeviceBuilderMixin, OpenCLCASTBuilder):  # type: ignore[misc
         return Pragma(value) if isinstance(value, str) else super().emit_unroll_hint(value)
 
 
+class CMapper(OpenCLMapper):
+    """Expressions of loopy to expressions of OpenCL C for C compilers."""
+
+    def map_subscript(self, expr: p.Subscript, type_context: str) -> Any:
+        """An element; of one that data choose its place is hidden from the compiler, which would else gather several at
+        once.  For gcc 12 on an AMD EPYC, sums over rows of 16 such elements take a third of the time without."""
+        made = super().map_subscript(expr, type_context)
+        if isinstance(made, p.Subscript) and _has_elements(expr.index):
+            return made.aggregate[var("nomp_by_data")(made.index)]
+        return made
+
+
+def _has_elements(expr: Any) -> bool:
+    """Whether there is an element of an array in *expr*."""
+    return any(isinstance(node, p.Subscript) for node in DependencyMapper(include_subscripts=True)(expr))
+
+
 class CBuilder(OpenCLBuilder):
     """The printer of OpenCL C for C compilers."""
+
+    def get_expression_to_c_expression_mapper(self, codegen_state: Any) -> CMapper:
+        """The mapper to C expressions."""
+        return CMapper(codegen_state)
 
     def emit_unroll_hint(self, value: int | str | None) -> Any:
         """As in OpenCL C, but for the attribute, which only its compilers know."""

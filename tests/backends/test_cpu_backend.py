@@ -6,6 +6,7 @@ import ast
 import ctypes
 import math
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import NOMP_CC, succeed
 from nomp_backends import cpu, cpu_compiler, pages
 from nomp_backends.cpu import CpuBackend
 
@@ -308,3 +310,31 @@ def test_the_compilers_log_names_the_kernels_lines(device: Device) -> None:
     with pytest.raises(BackendError) as caught:
         device.compile("\n\n__kernel void work(__global double *a) { a[0] = missing; }", {"work": [None]})
     assert "kernels.cl:3:" in caught.value.log and "missing" in caught.value.log
+
+
+PLACES = """
+void gather(int n, double a[restrict n], const double b[restrict n], const int c[restrict n]) {
+#pragma nomp for transform("rolled", "unroll")
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int k = 0; k < 4; k++)
+      sum += b[c[i]] * b[k];
+    a[i] = sum;
+  }
+}
+"""
+ROLLED = """
+import loopy as lp
+
+def unroll(knl, context):
+    return lp.tag_inames(lp.tag_inames(knl, {"k": "unr_hint"}), {"i": "g.0"})
+"""
+
+
+def test_what_c_compilers_are_told(tmp_path: Path) -> None:
+    """To unroll a loop; and not to gather what data say the places of, which takes longer than one by one."""
+    (tmp_path / "gather.c").write_text(PLACES)
+    (tmp_path / "rolled.py").write_text(ROLLED)
+    done = succeed(*NOMP_CC, "--emit", "source", "gather.c", cwd=tmp_path, env=os.environ | {"NOMP_BACKEND": "cpu"})
+    assert "b[nomp_by_data(c[gid(0)])] * b[k]" in done.stdout
+    assert re.search(r"#pragma GCC unroll 64\n +for \(\w+ k = 0;", done.stdout)

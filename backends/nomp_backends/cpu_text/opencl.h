@@ -25,6 +25,10 @@ static _Thread_local long nomp_group[3], nomp_item[3], nomp_groups[3], nomp_item
 #define get_global_id(axis) (nomp_group[axis] * nomp_items[axis] + nomp_item[axis])
 #define get_global_size(axis) (nomp_groups[axis] * nomp_items[axis])
 
+/* A subscript that data decide, which compilers are to take one by one. */
+#define nomp_by_data(place) \
+  ({ long place_ = (place); __asm__("" : "+r"(place_)); place_; })
+
 static void nomp_wait(void);
 #define barrier(fence) nomp_wait()
 
