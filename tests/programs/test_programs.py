@@ -1,6 +1,7 @@
 """Whole programs: each file of ``c``, compiled by the host compiler alone and by ``nomp cc``, must print the same.
 
-Under NOMP_VERIFY=1, when every loop runs on the host, too, it must print that once more, and nothing else.
+So must it by OpenCL, whose buffers have no addresses, under NOMP_VERIFY=1, when every loop runs on the host, too: that
+once more, and nothing else.
 
 To add a test, add a program to the folder ``c``.  `QUICK` names those that ``make quick`` runs.
 """
@@ -39,4 +40,5 @@ def test_program_prints_the_same(source: Path, tmp_path: Path) -> None:
     _run("gcc", *FLAGS, "-Wno-unknown-pragmas", "-Wno-unused-parameter", source, "-o", plain, "-lm")
     _run(*NOMP_CC, *FLAGS, source, "-o", ours, "-lm")
     warning = WARNINGS.get(source.stem, "")
-    assert _run(ours, warning=warning) == _run(plain) == _run(ours, warning=warning, NOMP_VERIFY="1")
+    verified = _run(ours, warning=warning, NOMP_VERIFY="1", NOMP_BACKEND="opencl")
+    assert _run(ours, warning=warning) == _run(plain) == verified
