@@ -62,14 +62,13 @@ static void signals(void) {
   signal(SIGALRM, on_alarm);
   CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
   CHECK(nomp_update(a, 0, n, sizeof *a, NOMP_TO) == 0);
-  for (int i = 1; i <= 3000; i++) {
+  for (int i = 1; i <= 3000 || alarms <= 10; i++) {
     n = i % 10 ? 1000 : 999 - i % 7; /* some by Python */
     CHECK(nomp_run(id, a, &x, &n) == 0);
     if (i % 50 == 0) CHECK(nomp_update(a, 0, 1000, sizeof *a, NOMP_FROM) == 0 && a[0] == i);
   }
   CHECK(nomp_sync() == 0);
   setitimer(ITIMER_REAL, &never, NULL);
-  CHECK(alarms > 10);
 }
 
 static void maps(void) {
