@@ -178,6 +178,7 @@ def where(settings: dict[str, str], program: str = WHERE) -> list[list[int]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor: no thread is made")
 def test_threads_are_bound_where_each_has_a_processor() -> None:
     everywhere = sorted(os.sched_getaffinity(0))
@@ -331,6 +332,7 @@ def unroll(knl, context):
 """
 
 
+@pytest.mark.slow
 def test_what_c_compilers_are_told(tmp_path: Path) -> None:
     """To unroll a loop; and not to gather what data say the places of, which takes longer than one by one."""
     (tmp_path / "gather.c").write_text(PLACES)

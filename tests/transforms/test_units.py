@@ -32,6 +32,7 @@ def code(folder: Path, text: str, arch: str = "sm_90", p: int = 70, jit: str = "
     return product(folder, text, 100, 80, p, jit=jit).cuda(arch)
 
 
+@pytest.mark.slow
 def test_products(tmp_path: Path) -> None:
     """Units make sums of 32 terms, for the 16 rows of each warp and 64 columns; rows of the copies are padded."""
     made = code(tmp_path, PRODUCT)
@@ -51,6 +52,7 @@ def test_the_units_of_another_gpu(tmp_path: Path) -> None:
     assert UNITS in code(tmp_path, PRODUCT, "sm_80")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", first_of(["sm_89", "sm_75"]))
 def test_gpus_without_units(arch: str, tmp_path: Path) -> None:
     assert UNITS not in code(tmp_path, PRODUCT, arch)
@@ -68,6 +70,7 @@ OTHERS = {
 """What stands where in the product, and whether units make that."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_of(OTHERS))
 def test_other_sums(name: str, tmp_path: Path) -> None:
     before, after, fits = OTHERS[name]
