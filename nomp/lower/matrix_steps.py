@@ -18,7 +18,8 @@ from loopy.kernel.data import HardwareConcurrentTag, IlpBaseTag, LocalInameTag
 from loopy.symbolic import CoefficientCollector
 from pymbolic import primitives as p
 from pymbolic import var
-from pymbolic.mapper.dependency import DependencyMapper
+
+from nomp.lower.target import WITH_SUBSCRIPTS
 
 COLUMN_ITEMS, ROW_ITEMS = 4, 8
 """Items of a warp on the axes l.0 and l.1."""
@@ -26,8 +27,6 @@ PAIR = 2
 """Neighbouring columns that an item has; and neighbouring blocks of rows that a unit can do at once."""
 DEPTH = 4
 """Products that a unit adds up at once."""
-
-_WITH_SUBSCRIPTS = DependencyMapper(include_subscripts=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +158,7 @@ class _Reader:
         for other in self.entry.instructions:
             if name in other.dependency_names():
                 _require(isinstance(other, lp.Assignment) and items | copies <= other.within_inames)
-                found = _WITH_SUBSCRIPTS((other.assignee, other.expression, *other.predicates))
+                found = WITH_SUBSCRIPTS((other.assignee, other.expression, *other.predicates))
                 _require(all(mention == insn.assignee for mention in found if _name(mention) == name))
 
     # ------------------------------------------------------------------------------------------------------ the loops

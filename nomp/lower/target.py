@@ -44,6 +44,9 @@ MATH = (
     "sqrt", "tan", "tanh", "tgamma", "trunc",
 )  # fmt: skip
 
+WITH_SUBSCRIPTS = DependencyMapper(include_subscripts=True)
+"""Finds the scalars of an expression, and its elements of arrays."""
+
 BITS = ("popcount", "clz")
 """Functions of unsigned integers, in loopy with their type: ``popcount_uint32``."""
 
@@ -284,7 +287,7 @@ class CMapper(OpenCLMapper):
 
 def _has_elements(expr: Any) -> bool:
     """Whether there is an element of an array in *expr*."""
-    return any(isinstance(node, p.Subscript) for node in DependencyMapper(include_subscripts=True)(expr))
+    return any(isinstance(node, p.Subscript) for node in WITH_SUBSCRIPTS(expr))
 
 
 class CBuilder(OpenCLBuilder):

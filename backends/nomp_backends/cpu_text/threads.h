@@ -132,13 +132,13 @@ __attribute__((visibility("default"))) struct nomp_pool *nomp_make_pool(size_t t
   sigset_t before;
   nomp_block_signals(&before);
   for (; pool->threads < threads; pool->threads++) {
+    struct nomp_worker *worker = malloc(sizeof *worker);
+    if (!worker) break;
+    *worker = (struct nomp_worker){pool, pool->threads};
     pthread_t made;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     if (processors) nomp_bind(&attributes, pool->threads, processors);
-    struct nomp_worker *worker = malloc(sizeof *worker);
-    if (!worker) break;
-    *worker = (struct nomp_worker){pool, pool->threads};
     int failed = pthread_create(&made, &attributes, nomp_worker, worker);
     pthread_attr_destroy(&attributes);
     if (failed) {
