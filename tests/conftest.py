@@ -78,6 +78,12 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield home
 
 
+@pytest.fixture
+def on_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What opens a device opens OpenCL's first one."""
+    monkeypatch.setenv("NOMP_BACKEND", "opencl")
+
+
 @pytest.fixture(scope="module", autouse=True)
 def own_session() -> Iterator[None]:
     """Each file's tests start without an open device: one that they leave open is closed after the last of them."""

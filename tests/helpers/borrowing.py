@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+ADD = """
+@nomp.jit
+def add(a, b):
+    #pragma nomp for
+    for i in range(len(a)):
+        a[i] = a[i] + b[i]
+"""
+"""A program that uses them."""
+
 
 class OnGpu:
     """An array that has ``__cuda_array_interface__`` and no more."""

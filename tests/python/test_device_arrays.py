@@ -13,29 +13,17 @@ import numpy as np
 import pyopencl
 import pyopencl.array
 import pytest
-from borrowing import OnGpu, Tensor
+from borrowing import ADD, OnGpu, Tensor
 from nomp_backends.opencl import OpenCLKernel
 
 import nomp
 from nomp.runtime import dlpack, interop, session
 from nomp.runtime.device_memory import MOST_VIEWS
 
+pytestmark = pytest.mark.usefixtures("on_opencl")
+
 Load = Callable[[str], ModuleType]
 Add = Callable[[Any, Any], None]
-
-ADD = """
-@nomp.jit
-def add(a, b):
-    #pragma nomp for
-    for i in range(len(a)):
-        a[i] = a[i] + b[i]
-"""
-
-
-@pytest.fixture(autouse=True)
-def on_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOMP_BACKEND", "opencl")
-
 
 @pytest.fixture
 def add(load: Load) -> Add:

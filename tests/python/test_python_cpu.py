@@ -8,18 +8,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from borrowing import ADD
 
 import nomp
 
 Load = Callable[[str], ModuleType]
-
-ADD = """
-@nomp.jit
-def add(a, b):
-    #pragma nomp for
-    for i in range(len(a)):
-        a[i] = a[i] + b[i]
-"""
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,8 @@ from nomp_backends.opencl import OpenCLDevice
 
 import nomp
 
+pytestmark = pytest.mark.usefixtures("on_opencl")
+
 Load = Callable[[str], ModuleType]
 
 PROGRAM = """
@@ -28,11 +30,6 @@ def clear(u, places):
     for i in range(len(places)):
         u[places[i], 1] = 0
 """
-
-
-@pytest.fixture(autouse=True)
-def on_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOMP_BACKEND", "opencl")
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from nomp.region import Binary, Const, Expr, For, Param, Region, Var
 from nomp.runtime.memory import ALLOC, FROM, TO
 from nomp.runtime.session import Session
 
+pytestmark = pytest.mark.usefixtures("on_opencl")
+
 N, TOTAL, ITEMS = Var("n", "int32"), Var("total", "int64"), Const(16, "int64")
 SUM = """
 __kernel void partial(__global const double *a, long a_offset, long total, __global double *part) {
@@ -27,11 +29,6 @@ __kernel void combine(__global const double *part, __global double *s) {
 }
 __kernel void broken(__global double *s) { s[0] = 1; }
 """
-
-
-@pytest.fixture(autouse=True)
-def on_opencl(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NOMP_BACKEND", "opencl")
 
 
 def buffer(name: str) -> Argument:
