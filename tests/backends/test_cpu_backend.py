@@ -55,7 +55,7 @@ def test_each_group_is_carried_out_once(device: Device, count: int) -> None:
 
 
 def test_groups_that_take_long_are_shared_out(device: Device) -> None:
-    """The first thread's groups are long: others help, and none is done twice or left."""
+    """The first thread's groups are long, so that others help with them: none is done twice or left."""
     body = "long g = get_group_id(0); double x = 0; for (long k = 0; k < (g < 50 ? 100000 : 1); k++) x = x * .5 + 1;"
     assert np.array_equal(run(device, f"{body} a[g] += x > 0 ? g : 0;", np.zeros(200, np.int64), (200,)), range(200))
 
