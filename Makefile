@@ -16,7 +16,8 @@ PYTEST_ARGS ?= -n 2
 BIN = $(VENV)/bin
 DEMO = $(wildcard examples/02_spectral_cg/*.c)
 # What an installation is made from; the Python files are used in place.
-BUILD = pyproject.toml $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
+BUILD = pyproject.toml $(wildcard backends/nomp_backends/cpu_text/*) \
+  $(shell find nomp/capi -name lib -prune -o -name __pycache__ -prune -o -type f -print)
 
 .PHONY: demo test quick check docs fuzz bench-cpu bench-runtime bench fuzz-python bench-python clean needs needs-tests
 .NOTPARALLEL:
@@ -79,5 +80,5 @@ needs needs-tests:
 	@PYTHON="$(PYTHON)" HOSTCC="$(HOSTCC)" .ci/missing $(if $(filter needs-tests,$@),--tests) || { echo "install these first: apt-get install PACKAGE ..."; exit 1; }
 
 clean:
-	rm -rf $(VENV) build nomp/capi/lib .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build nomp/capi/lib backends/nomp_backends/lib .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

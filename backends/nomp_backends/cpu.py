@@ -16,7 +16,7 @@ from typing import Any
 
 from nomp.backend import BackendError, Bound, Compiler, DeviceInfo, Foreign, Handles, Stored, require_device
 from nomp.launchers import is_alone, local_ranks
-from nomp_backends import cpu_compiler, pages
+from nomp_backends import cpu_compiler, cpu_threads, pages
 from nomp_backends.arguments import Arguments, packers
 
 _LINE = 64
@@ -125,7 +125,7 @@ class CpuDevice:
         blocks = blocks or {}
         build = partial(cpu_compiler.compiled, text, signatures, blocks)
         made = stored(cpu_compiler.identity(blocks), build) if stored else build()
-        library = cpu_compiler.loaded(made, _pool(self.info.compute_units))
+        library = cpu_compiler.loaded(made, _share_out(self.info.compute_units))
         entries = {name: getattr(library, f"nomp_entry_{name}") for name in signatures}
         return {name: CpuKernel(entries[name], name, types) for name, types in signatures.items()}
 
@@ -247,8 +247,8 @@ def _info() -> DeviceInfo:
 
 
 @cache
-def _pool(threads: int) -> cpu_compiler.Pool:
-    """The one of the process, before which threads do not end.
+def _share_out(threads: int) -> int:
+    """See `cpu_threads.started`.
 
     Of more than there are processors none waits busily.  Threads on all processors are bound, unless other ranks bind
     theirs, too: when one of them is woken, Linux may have it wait behind the one that woke it, because all others do
@@ -256,7 +256,7 @@ def _pool(threads: int) -> cpu_compiler.Pool:
     """
     patience = _PATIENCE if threads <= _processors() else 0
     is_bound = is_alone(os.environ) and os.environ.get("OMP_PROC_BIND", "").lower() != "false"
-    return cpu_compiler.Pool(threads, patience, is_bound)
+    return cpu_threads.started(threads, patience, is_bound)
 
 
 def _threads(environ: Mapping[str, str]) -> int:

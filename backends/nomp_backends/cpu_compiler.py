@@ -14,11 +14,9 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from nomp.backend import BackendError
 
@@ -30,7 +28,7 @@ _OPTIONS = (
 """Without contraction, results are those of the program's own loops to the last bit.  Unsigned counters of the program
 are signed ones in kernels, and go past their end where it lets them.  Nobody looks at errno, or has traps.  A fortified
 longjmp does not leave a stack for another one."""
-_HEADERS = ("opencl.h", "threads.h", "launch.h")
+_HEADERS = ("opencl.h", "work.h", "launch.h")
 _TYPES = {
     "bool": "char", "int8": "char", "int16": "short", "int32": "int", "int64": "long", "uint8": "uchar",
     "uint16": "ushort", "uint32": "uint", "uint64": "ulong", "float32": "float", "float64": "double", None: "void *",
@@ -144,8 +142,9 @@ def _text(name: str) -> str:
     return Path(__file__).with_name("cpu_text").joinpath(name).read_text(encoding="utf-8")
 
 
-def loaded(library: bytes, pool: Pool) -> ctypes.CDLL:
-    """What `compiled` made, for launches by the threads of *pool*; it stays in the process, as these do.
+def loaded(library: bytes, share_out: int) -> ctypes.CDLL:
+    """What `compiled` made, for launches by what is at the address *share_out* (`cpu_threads.started`); it stays in the
+    process.
 
     From memory: a folder for temporary files may be one that nothing may be executed from.
     """
@@ -160,7 +159,7 @@ def loaded(library: bytes, pool: Pool) -> ctypes.CDLL:
         else:
             file.write_bytes(library)
             made = _opened(file)
-    ctypes.c_void_p.in_dll(made, "nomp_pool").value = pool.of(made)
+    ctypes.c_void_p.in_dll(made, "nomp_share_out").value = share_out
     return made
 
 
@@ -169,43 +168,3 @@ def _opened(file: Path) -> ctypes.CDLL:
         return ctypes.CDLL(str(file))
     except OSError as failure:
         raise BackendError(f"what the C compiler made cannot be loaded: {failure}") from failure
-
-
-class Pool:
-    """*threads*, made when the first kernel is there; those that have nothing to do look for *patience* seconds for
-    something before they sleep.  *bound*: each has a processor of its own, if there are as many."""
-
-    def __init__(self, threads: int, patience: float, bound: bool) -> None:
-        self._threads, self._patience, self._bound = threads, round(patience * 1e9), bound
-        self._made: int | None = None
-
-    def of(self, library: ctypes.CDLL) -> int:
-        """The address of the pool, which *library* makes if it is the first one."""
-        if self._made is None:
-            make = library.nomp_make_pool
-            make.argtypes = [ctypes.c_size_t, ctypes.c_long, ctypes.POINTER(ctypes.c_int)]
-            make.restype = ctypes.c_void_p
-            with _on_all_processors():
-                self._made = make(self._threads, self._patience, self._processors())
-            if self._made is None:
-                raise BackendError("there is no memory for threads")
-        return self._made
-
-    def _processors(self) -> Any:
-        """The numbers of the processors that threads are bound to; None if they are not."""
-        found = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else ()
-        return (ctypes.c_int * len(found))(*found) if self._bound and len(found) == self._threads else None
-
-
-@contextmanager
-def _on_all_processors() -> Iterator[None]:
-    """A block whose threads may run everywhere, if OpenMP has bound the one that makes them to a processor."""
-    if "OMP_PROC_BIND" not in os.environ or not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)

@@ -1,8 +1,9 @@
-"""Builds ``libnomp.so`` and the files that let C build systems find it.
+"""Builds ``libnomp.so``, the files that let C build systems find it, and the threads of the CPU's backend.
 
-In: ``libnomp/src`` (C), ``share`` (templates).  Out: a folder ``lib`` with ``libnomp.so``, ``pkgconfig/nomp.pc`` and
-``cmake/nomp``.  Called by hatchling as its build hook (an installation), or as ``python -m nomp.capi.build``, which
-builds beside this file with the interpreter that runs it.
+In: ``libnomp/src`` (C), ``share`` (templates), ``threads.c`` of the backend.  Out: a folder ``lib`` with
+``libnomp.so``, ``pkgconfig/nomp.pc`` and ``cmake/nomp``, and one of the backend's with ``libnomp_threads.so``.  Called
+by hatchling as its build hook (an installation), or as ``python -m nomp.capi.build``, which builds beside the sources
+with the interpreter that runs it.
 
 cffi writes the glue between C and ``nomp/capi/api.py``; the host's C compiler does the rest.  The library embeds
 Python, so that it needs ``Python.h`` and a shared libpython.  This file imports nothing of nomp: when hatchling runs
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+BACKENDS = HERE.parent.parent / "backends" / "nomp_backends"
 SOURCES = ("log.c", "python.c", "replay.c", "timing.c", "nomp.c", "pragma.c")
 INIT_CODE = """
 from _nomp_bridge import ffi, lib
@@ -36,8 +38,9 @@ class BuildError(Exception):
     """libnomp.so cannot be built here; the text says what is missing and how to get it."""
 
 
-def build(lib: Path, version: str) -> None:
-    """Build everything into the folder *lib*; `BuildError` if something is missing."""
+def build(lib: Path, backends_lib: Path, version: str) -> None:
+    """Build everything into the folder *lib*, but the threads into *backends_lib*; `BuildError` if something is
+    missing."""
     compiler, python_library = _compiler(), _python_library()
     _require_python_header()
     (lib / "pkgconfig").mkdir(parents=True, exist_ok=True)
@@ -46,6 +49,7 @@ def build(lib: Path, version: str) -> None:
         built = Path(scratch) / "libnomp.so"
         _compile(compiler, python_library, _glue(Path(scratch)), built)
         _move_into_place(built, lib / "libnomp.so")
+        _build_threads(compiler, Path(scratch) / "libnomp_threads.so", backends_lib)
     _fill_in("nomp.pc.in", lib / "pkgconfig" / "nomp.pc", version)
     _fill_in("nompConfigVersion.cmake.in", lib / "cmake" / "nomp" / "nompConfigVersion.cmake", version)
     shutil.copyfile(HERE / "share" / "nompConfig.cmake", lib / "cmake" / "nomp" / "nompConfig.cmake")
@@ -92,6 +96,16 @@ def _glue(scratch: Path) -> Path:
     return path
 
 
+def _build_threads(compiler: list[str], built: Path, lib: Path) -> None:
+    lib.mkdir(exist_ok=True)
+    command = [
+        *compiler, "-std=gnu11", "-shared", "-fPIC", "-O2", "-g", "-fvisibility=hidden", "-pthread", "-Wall", "-Wextra",
+        "-Wno-unused-parameter", "-D_GNU_SOURCE", "threads.c", "-o", str(built),
+    ]  # fmt: skip
+    _run(command, BACKENDS / "cpu_text")
+    _move_into_place(built, lib / built.name)
+
+
 def _compile(compiler: list[str], python_library: Path, glue: Path, output: Path) -> None:
     """Compile in this folder, so that ``__FILE__`` in the log is the short ``libnomp/src/nomp.c``."""
     folders = ("include", "libnomp/src", sysconfig.get_path("include"), sysconfig.get_path("platinclude"))
@@ -104,9 +118,13 @@ def _compile(compiler: list[str], python_library: Path, glue: Path, output: Path
         "-o", str(output), "-Wl,-soname,libnomp.so", "-Wl,--version-script=libnomp/src/exports.map",
         *_link_flags(python_library), "-ldl",
     ]  # fmt: skip
-    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True)
+    _run(command, HERE)
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        raise BuildError(f"the C compiler could not build libnomp.so:\n{shlex.join(command)}\n{done.stderr}")
+        raise BuildError(f"the C compiler could not do its part:\n{shlex.join(command)}\n{done.stderr}")
 
 
 def _c_string(text: str) -> str:
@@ -145,13 +163,13 @@ def get_build_hook() -> type:
                 return
             build_data["pure_python"] = False
             build_data["infer_tag"] = True
-            lib = HERE / "lib"
+            lib, backends_lib = HERE / "lib", BACKENDS / "lib"
             if version != "editable":
                 self.scratch = tempfile.TemporaryDirectory()
-                lib = Path(self.scratch.name)
-                build_data["force_include"][str(lib)] = "nomp/capi/lib"
+                lib, backends_lib = Path(self.scratch.name, "nomp"), Path(self.scratch.name, "backends")
+                build_data["force_include"] |= {str(lib): "nomp/capi/lib", str(backends_lib): "nomp_backends/lib"}
             try:
-                build(lib, self.metadata.version)
+                build(lib, backends_lib, self.metadata.version)
             except BuildError as problem:
                 raise SystemExit(f"nomp: {problem}") from None
 
@@ -166,7 +184,7 @@ def main() -> int:
     """Build beside this file."""
     project = tomllib.loads((HERE.parent.parent / "pyproject.toml").read_text())["project"]
     try:
-        build(HERE / "lib", project["version"])
+        build(HERE / "lib", BACKENDS / "lib", project["version"])
     except BuildError as problem:
         print(f"nomp: {problem}", file=sys.stderr)
         return 1

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import NOMP_CC, succeed
-from nomp_backends import cpu, cpu_compiler, pages
+from nomp_backends import cpu, cpu_compiler, cpu_threads, pages
 from nomp_backends.cpu import CpuBackend
 
 from nomp.backend import BackendError, Device
@@ -191,6 +191,17 @@ def test_threads_may_run_where_the_one_that_makes_them_may_not() -> None:
     program = WHERE.replace("device =", f"os.sched_setaffinity(0, {{{first}}})\ndevice =")
     found = where({"OMP_PROC_BIND": "true"}, program)
     assert found.count([first]) == 1 and len(found) == os.cpu_count()
+
+
+def test_an_installation_without_the_threads_says_how_to_get_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cpu_threads, "_LIBRARY", tmp_path / "libnomp_threads.so")
+    cpu_threads._library.cache_clear()
+    with pytest.raises(BackendError) as caught:
+        cpu_threads.started(2, 0, bound=False)
+    assert "libnomp_threads.so" in str(caught.value)
+    assert str(caught.value).endswith(": build it with python -m nomp.capi.build")
 
 
 def test_launches_of_several_threads_of_the_program(device: Device) -> None:

@@ -1,7 +1,9 @@
 /*
- * launch.h: how a kernel is launched.  It stands behind the kernels, and behind threads.h; a function that NOMP_ENTRY
- * makes is what Python and libnomp's C call.
+ * launch.h: how a kernel is launched.  It stands behind the kernels and work.h; a function that NOMP_ENTRY makes is what Python and
+ * libnomp's C call.
  */
+/* Of threads.c: whoever loads a kernel's library says where that is. */
+__attribute__((visibility("default"))) int (*nomp_share_out)(const struct nomp_work *work);
 
 /* group carries out one group, item an item of a group whose items wait for each other. */
 struct nomp_launch {

@@ -1,24 +1,20 @@
 /*
- * threads.h: how the parts of a piece of work are shared out among threads.  It stands in the library of each kernel,
- * and all of these share one pool, which Python has the first one make.
+ * threads.c: the threads of the CPU's backend, and how the parts of a piece of work are shared out among them.  A library
+ * of its own, which nomp/capi/build.py makes: compiling it with each kernel would take longer than most kernels do.
  *
  * Each thread begins with a stretch of neighbouring parts, the same one in each launch, whose data it may still have in
  * its caches; then it helps others with theirs.  Nobody waits for a thread that has not come yet, as is done at the end
  * of a parallel region of OpenMP's: on a busy machine it may come after milliseconds, and find nothing left to do.
  */
+#include "work.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
 
-struct nomp_work {
-  int (*enter)(const struct nomp_work *work); /* a thread comes: whether it can do anything */
-  void (*run)(const struct nomp_work *work, size_t first, size_t end);
-  size_t parts;
-};
+#define EXPORT __attribute__((visibility("default")))
 
 /* The parts from next to end have not been begun. */
 struct nomp_stretch {
@@ -38,7 +34,7 @@ struct nomp_pool {
   struct nomp_stretch stretch[];
 };
 
-__attribute__((visibility("default"))) struct nomp_pool *nomp_pool = NULL;
+static struct nomp_pool *pool; /* the one of the process */
 
 static inline void nomp_pause(void) {
 #if defined __x86_64__ || defined __i386__
@@ -54,7 +50,7 @@ static long nomp_now(void) {
   return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-static void nomp_help(struct nomp_pool *pool, size_t thread) {
+static void nomp_help(size_t thread) {
   const struct nomp_work *work = pool->work;
   if (!work->enter(work)) return;
   for (size_t other = 0; other < pool->stretches; other++) {
@@ -68,7 +64,7 @@ static void nomp_help(struct nomp_pool *pool, size_t thread) {
 }
 
 /* Until there is other work than that of number seen; its number. */
-static unsigned nomp_wait_for_news(struct nomp_pool *pool, unsigned seen) {
+static unsigned nomp_wait_for_news(unsigned seen) {
   long begun = pool->patience ? nomp_now() : 0;
   while (pool->patience && nomp_now() - begun < pool->patience)
     for (int turn = 0; turn < 32; turn++) {
@@ -83,20 +79,14 @@ static unsigned nomp_wait_for_news(struct nomp_pool *pool, unsigned seen) {
   return atomic_load(&pool->number);
 }
 
-struct nomp_worker {
-  struct nomp_pool *pool;
-  size_t thread;
-};
-
-static void *nomp_worker(void *given) {
-  struct nomp_worker own = *(struct nomp_worker *)given;
-  free(given);
+static void *nomp_worker(void *thread) {
   for (unsigned seen = 0;;) {
-    seen = nomp_wait_for_news(own.pool, seen);
-    atomic_fetch_add(&own.pool->inside, 1);
-    if (atomic_load(&own.pool->open)) nomp_help(own.pool, own.thread);
-    atomic_fetch_sub(&own.pool->inside, 1);
+    seen = nomp_wait_for_news(seen);
+    atomic_fetch_add(&pool->inside, 1);
+    if (atomic_load(&pool->open)) nomp_help((size_t)thread);
+    atomic_fetch_sub(&pool->inside, 1);
   }
+  return NULL;
 }
 
 /* The program's signals are for its own threads, but for those that a kernel itself causes. */
@@ -120,39 +110,32 @@ static void nomp_bind(pthread_attr_t *attributes, size_t number, const int *proc
 }
 
 /*
- * A pool of so many threads, with the one that has work; fewer, if there are no more.  Each gets one of as many
- * processors, unless that is NULL.  NULL: no memory.
+ * Make so many threads, with the one that has work; fewer, if there are no more.  Each gets one of as many processors,
+ * unless that is NULL.  What a process has already, stays.  0, or 1 if there is no memory.
  */
-__attribute__((visibility("default"))) struct nomp_pool *nomp_make_pool(size_t threads, long patience,
-                                                                        const int *processors) {
-  struct nomp_pool *pool = aligned_alloc(128, sizeof *pool + threads * sizeof *pool->stretch);
-  if (!pool) return NULL;
+EXPORT int nomp_make_threads(size_t threads, long patience, const int *processors) {
+  if (pool) return 0;
+  pool = aligned_alloc(128, sizeof *pool + threads * sizeof *pool->stretch);
+  if (!pool) return 1;
   *pool = (struct nomp_pool){.threads = 1, .patience = patience};
   pthread_mutex_init(&pool->working, NULL), pthread_mutex_init(&pool->lock, NULL), pthread_cond_init(&pool->news, NULL);
   sigset_t before;
   nomp_block_signals(&before);
-  for (; pool->threads < threads; pool->threads++) {
-    struct nomp_worker *worker = malloc(sizeof *worker);
-    if (!worker) break;
-    *worker = (struct nomp_worker){pool, pool->threads};
+  for (int failed = 0; !failed && pool->threads < threads; pool->threads += !failed) {
     pthread_t made;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     if (processors) nomp_bind(&attributes, pool->threads, processors);
-    int failed = pthread_create(&made, &attributes, nomp_worker, worker);
+    failed = pthread_create(&made, &attributes, nomp_worker, (void *)pool->threads);
     pthread_attr_destroy(&attributes);
-    if (failed) {
-      free(worker);
-      break;
-    }
-    pthread_detach(made);
+    if (!failed) pthread_detach(made);
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return pool;
+  return 0;
 }
 
 /* Let threads come that may be asleep: as many as there is work for. */
-static void nomp_wake(struct nomp_pool *pool, size_t wanted) {
+static void nomp_wake(size_t wanted) {
   size_t asleep = atomic_load(&pool->asleep);
   if (!asleep) return;
   pthread_mutex_lock(&pool->lock);
@@ -163,8 +146,7 @@ static void nomp_wake(struct nomp_pool *pool, size_t wanted) {
 }
 
 /* Have *work* done; 0, or 1 if no thread could do it. */
-static int nomp_share_out(const struct nomp_work *work) {
-  struct nomp_pool *pool = nomp_pool;
+EXPORT int nomp_share_out(const struct nomp_work *work) {
   size_t threads = pool->threads < work->parts ? pool->threads : work->parts;
   if (threads < 2 || pthread_mutex_trylock(&pool->working)) { /* or others have the threads */
     if (!work->enter(work)) return 1;
@@ -181,8 +163,8 @@ static int nomp_share_out(const struct nomp_work *work) {
   }
   atomic_store(&pool->open, 1);
   atomic_fetch_add(&pool->number, 1);
-  nomp_wake(pool, threads - 1);
-  nomp_help(pool, 0);
+  nomp_wake(threads - 1);
+  nomp_help(0);
   atomic_store(&pool->open, 0);
   for (long begun = nomp_now(); atomic_load(&pool->inside);) /* they do what they have begun */
     if (nomp_now() - begun < pool->patience) nomp_pause();
