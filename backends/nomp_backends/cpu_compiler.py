@@ -116,7 +116,7 @@ def _whole(text: str, signatures: Signatures, blocks: Blocks) -> str:
     kinds = {name: "noinline" if meet or _is_one(name, blocks) else "always_inline" for name in signatures}
     renamed = "".join(f"#define {name} __attribute__(({kind})) nomp_kernel_{name}\n" for name, kind in kinds.items())
     back = "".join(f"#undef {name}\n" for name in signatures) + "#define NOMP_MEET\n" * meet
-    entries = "".join(_entry(name, types, meet) for name, types in signatures.items())
+    entries = "".join(_entry(name, types, meet, _is_one(name, blocks)) for name, types in signatures.items())
     before, *behind = map(_text, _HEADERS)
     return f'{before}{renamed}#line 1 "kernels.cl"\n{text}\n{back}{"".join(behind)}{entries}'
 
@@ -126,14 +126,14 @@ def _is_one(name: str, blocks: Blocks) -> bool:
     return name in blocks and set(blocks[name]) == {1}
 
 
-def _entry(name: str, types: Sequence[str | None], meet: bool) -> str:
+def _entry(name: str, types: Sequence[str | None], meet: bool, one: bool) -> str:
     given = "".join(f"  {_TYPES[dtype]} x{k} = *({_TYPES[dtype]} *)arguments[{k}];\n" for k, dtype in enumerate(types))
-    call = f"nomp_kernel_{name}({', '.join(f'x{k}' for k in range(len(types)))})"
+    call = f"nomp_kernel_{name}({', '.join(f'x{k}' for k in range(len(types)))});"
     if meet:
-        item = f"static void nomp_item_{name}(void *const *arguments) {{\n{given}  {call};\n}}\n"
+        item = f"static void nomp_item_{name}(void *const *arguments) {{\n{given}  {call}\n}}\n"
         return f"{item}NOMP_ENTRY({name}, nomp_enter_with_stacks, nomp_meet, nomp_item_{name})\n"
-    given = f"  void *const *arguments = launch->arguments;\n{given}"
-    group = f"static void nomp_group_{name}(const struct nomp_launch *launch) {{\n{given}  NOMP_EACH_ITEM({call})\n}}\n"
+    body = f"  void *const *arguments = launch->arguments;\n{given}  {call if one else f'NOMP_EACH_ITEM({call})'}\n"
+    group = f"static void nomp_group_{name}(const struct nomp_launch *launch) {{\n{body}}}\n"
     return f"{group}NOMP_ENTRY({name}, nomp_enter, nomp_group_{name}, 0)\n"
 
 

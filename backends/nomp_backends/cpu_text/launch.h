@@ -1,7 +1,8 @@
 /*
- * launch.h: how a kernel is launched.  It stands behind the kernels and work.h; a function that NOMP_ENTRY makes is what Python and
- * libnomp's C call.
+ * launch.h: how a kernel is launched.  It stands behind the kernels and work.h; a function that NOMP_ENTRY makes is what
+ * Python and libnomp's C call.
  */
+
 /* Of threads.c: whoever loads a kernel's library says where that is. */
 __attribute__((visibility("default"))) int (*nomp_share_out)(const struct nomp_work *work);
 
@@ -14,9 +15,13 @@ struct nomp_launch {
   void *const *arguments; /* pointers to them */
 };
 
+/* What compilers need not make fast, for they would take longer for it than for most kernels.  Nothing that calls a
+   kernel by name is, or the kernel would be, too. */
+#define NOMP_BRIEF __attribute__((cold))
+
 static size_t nomp_count(const size_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
-static void nomp_run_groups(const struct nomp_work *work, size_t first, size_t end) {
+NOMP_BRIEF static void nomp_run_groups(const struct nomp_work *work, size_t first, size_t end) {
   const struct nomp_launch *launch = (const struct nomp_launch *)work;
   size_t x = launch->groups[0], y = launch->groups[1];
   nomp_group[0] = first % x, nomp_group[1] = first / x % y, nomp_group[2] = first / x / y;
@@ -30,9 +35,12 @@ static void nomp_run_groups(const struct nomp_work *work, size_t first, size_t e
   }
 }
 
-static int nomp_enter(const struct nomp_work *work) {
+NOMP_BRIEF static int nomp_enter(const struct nomp_work *work) {
   const struct nomp_launch *launch = (const struct nomp_launch *)work;
-  for (int axis = 0; axis < 3; axis++) nomp_groups[axis] = launch->groups[axis], nomp_items[axis] = launch->items[axis];
+  for (int axis = 0; axis < 3; axis++) {
+    nomp_groups[axis] = launch->groups[axis], nomp_items[axis] = launch->items[axis];
+    nomp_item[axis] = 0;
+  }
   return 1;
 }
 
@@ -40,11 +48,11 @@ static int nomp_enter(const struct nomp_work *work) {
 #define NOMP_EACH_ITEM(call)                                                                         \
   for (nomp_item[2] = 0; nomp_item[2] < nomp_items[2]; nomp_item[2]++)                               \
     for (nomp_item[1] = 0; nomp_item[1] < nomp_items[1]; nomp_item[1]++)                             \
-      for (nomp_item[0] = 0; nomp_item[0] < nomp_items[0]; nomp_item[0]++) call;
+      for (nomp_item[0] = 0; nomp_item[0] < nomp_items[0]; nomp_item[0]++) call
 
 #define NOMP_ENTRY(name, enter, group, item)                                                               \
-  __attribute__((visibility("default"))) int nomp_entry_##name(const size_t *groups, const size_t *items, \
-                                                               void *const *arguments) {                  \
+  NOMP_BRIEF __attribute__((visibility("default"))) int nomp_entry_##name(                                 \
+      const size_t *groups, const size_t *items, void *const *arguments) {                                 \
     struct nomp_work work = {enter, nomp_run_groups, nomp_count(groups)};                                  \
     struct nomp_launch launch = {work, group, item, groups, items, arguments};                             \
     return nomp_share_out(&launch.work);                                                                   \
