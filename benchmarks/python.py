@@ -13,9 +13,10 @@ import argparse
 import inspect
 import json
 import os
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -142,6 +143,18 @@ def timed(name: str, rounds: int) -> tuple[dict[str, float], bool]:
     return found, same
 
 
+def imports(ways: Iterable[str]) -> str:
+    """How long the imports before a first call take: seconds of a process that has NumPy already, of each of *ways*."""
+    clock = "import time, numpy; begin = time.perf_counter(); from {} import {}; print(time.perf_counter() - begin)"
+    found = []
+    for way, what in (("nomp", "jit"), ("numba", "njit")):
+        if way in ways:
+            command = [sys.executable, "-c", clock.format(way, what)]
+            times = [float(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(3)]
+            found.append(f"{way} {median(times):.2f} s")
+    return ", ".join(found)
+
+
 def repeat(call: Callable[[], Any], times: int) -> None:
     """Do *call* so many times."""
     for _ in range(times):
@@ -193,6 +206,7 @@ def main(words: list[str] | None = None) -> int:
     compared = [found["numba"] / found["nomp"] for found in results.values() if "numba" in found]
     if compared:
         print(f"\nGeometric mean of Numba/nomp: {geometric_mean(compared):.2f}")
+    print(f"Before first calls, imports: {imports({way for found in results.values() for way in found})}")
     results["overhead"] = overhead()
     call, enqueue = results["overhead"]["call"], results["overhead"]["enqueue"]
     print(f"A call with four arrays: {call * 1e6:.1f} us, {(call - enqueue) * 1e6:.1f} us more than the enqueue alone")

@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from loopy.symbolic import SubstitutionMapper
 from pymbolic import primitives as p
 from pymbolic import var
 from pymbolic.mapper.dependency import DependencyMapper
+from pymbolic.mapper.substitutor import make_subst_func
 
 from nomp import jumps
 from nomp.loops import INDEX
@@ -48,7 +50,7 @@ def lower_body(builder: Builder, stmts: Iterable[Stmt], context: Context) -> Non
         context = replace(context, statement=builder.numbered[id(stmt)])
         match stmt:
             case Assign(target=target, value=value):
-                builder.assign(_target(builder, target, context), builder.spell.value(value), context)
+                _assign(builder, target, builder.spell.value(value), context)
             case Declare():
                 _declare(builder, stmt, context)
             case If():
@@ -65,11 +67,16 @@ def lower_body(builder: Builder, stmts: Iterable[Stmt], context: Context) -> Non
                 _clear(builder, context.skip, context)
 
 
-def _target(builder: Builder, target: Var | Load, context: Context) -> Any:
+def _assign(builder: Builder, target: Var | Load, value: Any, context: Context) -> None:
     if isinstance(target, Var):
-        return builder.names[target.name].plain
+        builder.assign(builder.names[target.name].plain, value, context)
+        return
     subscripts = builder.spell.subscripts(target.index)
-    return p.Subscript(var(target.array), tuple(_subscript(builder, part, context) for part in subscripts))
+    element = p.Subscript(var(target.array), subscripts)
+    made = p.Subscript(element.aggregate, tuple(_subscript(builder, part, context) for part in subscripts))
+    if made != element:  # where it is read, too, its place need not be found twice
+        value = SubstitutionMapper(make_subst_func({element: made}))(value)
+    builder.assign(made, value, context)
 
 
 def _subscript(builder: Builder, spelled: Any, context: Context) -> Any:
