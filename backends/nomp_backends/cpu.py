@@ -23,6 +23,8 @@ _LINE = 64
 """Bytes of a line of the caches, at the beginning of which buffers begin."""
 _MOST_ITEMS = 1024
 _GROUP_BYTES = 256 << 10
+_LARGE = 8 << 20
+"""From how many bytes on a copy is worth waking threads for."""
 _PATIENCE = 1e-4
 """For how many seconds a thread looks for the next launch; to wake one takes about a tenth of that."""
 
@@ -125,7 +127,7 @@ class CpuDevice:
         blocks = blocks or {}
         build = partial(cpu_compiler.compiled, text, signatures, blocks)
         made = stored(cpu_compiler.identity(blocks), build) if stored else build()
-        library = cpu_compiler.loaded(made, _share_out(self.info.compute_units))
+        library = cpu_compiler.loaded(made, _start(self.info.compute_units).share_out)
         entries = {name: getattr(library, f"nomp_entry_{name}") for name in signatures}
         return {name: CpuKernel(entries[name], name, types) for name, types in signatures.items()}
 
@@ -141,7 +143,7 @@ class CpuDevice:
 
     def zero(self, buffer: int, offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.zero`."""
-        ctypes.memset(buffer + offset, 0, nbytes)
+        self._copy(buffer + offset, None, nbytes)
 
     def free(self, buffer: int) -> None:
         """See `nomp.backend.Device.free`."""
@@ -150,11 +152,20 @@ class CpuDevice:
 
     def copy_to(self, buffer: int, offset: int, address: int, nbytes: int, after: None = None) -> None:
         """See `nomp.backend.Device.copy_to`."""
-        ctypes.memmove(buffer + offset, address, nbytes)
+        self._copy(buffer + offset, address, nbytes)
 
     def copy_from(self, buffer: int, offset: int, address: int, nbytes: int, after: None = None) -> None:
         """See `nomp.backend.Device.copy_from`."""
-        ctypes.memmove(address, buffer + offset, nbytes)
+        self._copy(address, buffer + offset, nbytes)
+
+    def _copy(self, target: int, source: int | None, nbytes: int) -> None:
+        """A copy from *source*, or of zeros: a large one by all threads."""
+        if nbytes >= _LARGE:
+            _start(self.info.compute_units).copy(target, source, nbytes)
+        elif source is None:
+            ctypes.memset(target, 0, nbytes)
+        else:
+            ctypes.memmove(target, source, nbytes)
 
     def copy(self, target: int, target_offset: int, source: int, source_offset: int, nbytes: int) -> None:
         """See `nomp.backend.Device.copy`."""
@@ -247,8 +258,8 @@ def _info() -> DeviceInfo:
 
 
 @cache
-def _share_out(threads: int) -> int:
-    """See `cpu_threads.started`.
+def _start(threads: int) -> cpu_threads.Threads:
+    """The threads of the process.
 
     Of more than there are processors none waits busily.  Threads on all processors are bound, unless other ranks bind
     theirs, too: when one of them is woken, Linux may have it wait behind the one that woke it, because all others do
@@ -256,7 +267,7 @@ def _share_out(threads: int) -> int:
     """
     patience = _PATIENCE if threads <= _processors() else 0
     is_bound = is_alone(os.environ) and os.environ.get("OMP_PROC_BIND", "").lower() != "false"
-    return cpu_threads.started(threads, patience, is_bound)
+    return cpu_threads.Threads(threads, patience, is_bound)
 
 
 def _threads(environ: Mapping[str, str]) -> int:

@@ -143,7 +143,7 @@ def _text(name: str) -> str:
 
 
 def loaded(library: bytes, share_out: int) -> ctypes.CDLL:
-    """What `compiled` made, for launches by what is at the address *share_out* (`cpu_threads.started`); it stays in the
+    """What `compiled` made, for launches by what is at the address *share_out* (`cpu_threads.Threads`); it stays in the
     process.
 
     From memory: a folder for temporary files may be one that nothing may be executed from.

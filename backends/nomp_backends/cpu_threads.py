@@ -1,7 +1,7 @@
 """The threads of the CPU's backend, which are a library of C's (``cpu_text/threads.c``).
 
-In: how many are wanted.  Out: the address of the function that kernels have their work shared out by.  The CPU backend
-asks for it before its first launch.
+In: how many are wanted.  Out: the address of the function that kernels have their work shared out by, and copies.  The
+CPU backend makes them before its first launch or large copy.
 """
 
 from __future__ import annotations
@@ -10,37 +10,40 @@ import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from nomp.backend import BackendError
 
+_MAKING = Lock()
 _LIBRARY = Path(__file__).with_name("lib") / "libnomp_threads.so"
 
 
-def started(threads: int, patience: float, bound: bool) -> int:
-    """The address of what shares work out among *threads*, which are made when a process asks first, and stay.
+class Threads:
+    """*threads* that share work out among themselves; they are made when a process asks first, and stay.
 
     Those that have nothing to do look for *patience* seconds for something before they sleep.  *bound*: each has a
     processor of its own, if there are as many.  Raises `BackendError` if there is no library, or no memory.
     """
-    library = _library()
-    with _on_all_processors():
-        if library.nomp_make_threads(threads, round(patience * 1e9), _processors(threads) if bound else None):
-            raise BackendError("there is no memory for threads")
-    return ctypes.cast(library.nomp_share_out, ctypes.c_void_p).value or 0
 
+    def __init__(self, threads: int, patience: float, bound: bool) -> None:
+        try:
+            library = ctypes.CDLL(str(_LIBRARY))
+        except OSError as failure:
+            raise BackendError(f"{failure}: build it with python -m nomp.capi.build") from failure
+        library.nomp_make_threads.argtypes = [ctypes.c_size_t, ctypes.c_long, ctypes.POINTER(ctypes.c_int)]
+        with _MAKING, _on_all_processors():
+            if library.nomp_make_threads(threads, round(patience * 1e9), _processors(threads) if bound else None):
+                raise BackendError("there is no memory for threads")
+        self.share_out = ctypes.cast(library.nomp_share_out, ctypes.c_void_p).value or 0
+        """The address of the function by which kernels have their work shared out."""
+        self._copy = library.nomp_copy
+        self._copy.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 
-@cache
-def _library() -> ctypes.PyDLL:
-    """Of functions that run under Python's lock: two of the program's threads do not make the others both."""
-    try:
-        library = ctypes.PyDLL(str(_LIBRARY))
-    except OSError as failure:
-        raise BackendError(f"{failure}: build it with python -m nomp.capi.build") from failure
-    library.nomp_make_threads.argtypes = [ctypes.c_size_t, ctypes.c_long, ctypes.POINTER(ctypes.c_int)]
-    return library
+    def copy(self, target: int, source: int | None, nbytes: int) -> None:
+        """Copy to the address *target* from *source*, which is elsewhere, or set the bytes to zero."""
+        self._copy(target, source, nbytes)
 
 
 def _processors(threads: int) -> Any:

@@ -193,13 +193,26 @@ def test_threads_may_run_where_the_one_that_makes_them_may_not() -> None:
     assert found.count([first]) == 1 and len(found) == os.cpu_count()
 
 
+@pytest.mark.parametrize("nbytes", [cpu._LARGE, cpu._LARGE + 1, 3 * cpu._LARGE - 7])
+def test_large_copies_are_whole_and_no_more(device: Device, nbytes: int) -> None:
+    given, found = np.random.default_rng(0).integers(1, 255, nbytes, np.uint8), np.zeros(nbytes + 2, np.uint8)
+    buffer = device.alloc(nbytes)
+    device.copy_to(buffer, 0, given.ctypes.data, nbytes)
+    device.copy_from(buffer, 0, found.ctypes.data + 1, nbytes)
+    assert np.array_equal(found[1:-1], given)
+    assert not found[0] and not found[-1]
+    device.zero(buffer, 1, nbytes - 2)
+    device.copy_from(buffer, 0, given.ctypes.data, nbytes)
+    assert given[0] == found[1] and given[-1] == found[-2] and not given[1:-1].any()
+    device.free(buffer)
+
+
 def test_an_installation_without_the_threads_says_how_to_get_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(cpu_threads, "_LIBRARY", tmp_path / "libnomp_threads.so")
-    cpu_threads._library.cache_clear()
     with pytest.raises(BackendError) as caught:
-        cpu_threads.started(2, 0, bound=False)
+        cpu_threads.Threads(2, 0, bound=False)
     assert "libnomp_threads.so" in str(caught.value)
     assert str(caught.value).endswith(": build it with python -m nomp.capi.build")
 

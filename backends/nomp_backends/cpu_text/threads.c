@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -173,4 +174,29 @@ EXPORT int nomp_share_out(const struct nomp_work *work) {
   for (size_t number = 0; number < threads; number++) left |= pool->stretch[number].next < pool->stretch[number].end;
   pthread_mutex_unlock(&pool->working);
   return left;
+}
+
+struct nomp_copy {
+  struct nomp_work work;
+  char *to;
+  const char *from; /* NULL: zeros */
+  size_t bytes;
+};
+
+enum { PART = 1 << 20 }; /* bytes of a copy that a thread does at once */
+
+static int nomp_always(const struct nomp_work *work) { return 1; }
+
+static void nomp_copy_parts(const struct nomp_work *work, size_t first, size_t end) {
+  const struct nomp_copy *copy = (const struct nomp_copy *)work;
+  size_t begin = first * PART, size = (end * PART < copy->bytes ? end * PART : copy->bytes) - begin;
+  if (copy->from) memcpy(copy->to + begin, copy->from + begin, size);
+  else memset(copy->to + begin, 0, size);
+}
+
+/* Copy so many bytes, or zeros if there is nothing to copy *from*.  Each thread begins with the stretch of the memory that
+   it will work on in kernels whose groups follow each other as elements do, so that Linux places it near to it. */
+EXPORT void nomp_copy(void *to, const void *from, size_t bytes) {
+  struct nomp_copy copy = {{nomp_always, nomp_copy_parts, (bytes + PART - 1) / PART}, to, from, bytes};
+  nomp_share_out(&copy.work);
 }
