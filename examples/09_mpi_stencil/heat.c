@@ -77,19 +77,28 @@ static void step(MPI_Comm comm, int planes, int rows, int columns, double u[][ro
   from_device = sent != NULL;
   if (from_device) {
 #pragma nomp sync
-  } else {
-#pragma nomp update(from : new[1, 2], new[last, last + 1])
-    sent = new;
   }
-  advance(rows, columns, u, new, 2, last); /* goes on while the messages travel */
+  advance(rows, columns, u, new, 2, last); /* goes on while planes are copied, and messages travel */
+  if (!from_device) {
+    sent = new;
+    if (below != MPI_PROC_NULL) {
+#pragma nomp update(from : new[1, 2])
+    }
+    if (above != MPI_PROC_NULL) {
+#pragma nomp update(from : new[last, last + 1])
+    }
+  }
   MPI_Request requests[4];
   MPI_Irecv(sent[0], points, MPI_DOUBLE, below, 0, comm, &requests[0]);
   MPI_Irecv(sent[last + 1], points, MPI_DOUBLE, above, 0, comm, &requests[1]);
   MPI_Isend(sent[1], points, MPI_DOUBLE, below, 0, comm, &requests[2]);
   MPI_Isend(sent[last], points, MPI_DOUBLE, above, 0, comm, &requests[3]);
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-  if (!from_device) {
-#pragma nomp update(to : new[0, 1], new[last + 1, last + 2])
+  if (!from_device && below != MPI_PROC_NULL) {
+#pragma nomp update(to : new[0, 1])
+  }
+  if (!from_device && above != MPI_PROC_NULL) {
+#pragma nomp update(to : new[last + 1, last + 2])
   }
 }
 

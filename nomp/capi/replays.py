@@ -82,6 +82,10 @@ class Replays:
         finally:
             self._lib.nomp_replay_unlock()
 
+    def rest(self, launches: int) -> None:
+        """See `runtime.replay.Replays.rest`."""
+        self._lib.nomp_replay_rest(launches)
+
     def count(self) -> int:
         """See `runtime.replay.Replays.count`."""
         return int(self._lib.nomp_replay_count())

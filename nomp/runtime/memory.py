@@ -68,13 +68,14 @@ class AddressMap:
     """The entries of one device, sorted by address: look-up takes logarithmic time."""
 
     def __init__(
-        self, device: Device, changing: Callable[[], None] = lambda: None, elsewhere: Callable[[], int] = lambda: 0
-    ) -> None:
+        self, device: Device, changing: Callable[[], None] = lambda: None, elsewhere: Callable[[], int] = lambda: 0,
+        rest: Callable[[int], None] = lambda launches: None,
+    ) -> None:  # fmt: skip
         """*changing* is called before a pointer comes to mean another entry; `version` counts these changes, and
         `own_version` those of the entries that are not borrowed.  *elsewhere* counts launches that `overtaking` is not
-        told of."""
+        told of, and *rest* has there be none of them for so many launches."""
         self.version = self.own_version = 0
-        self.overtaking = Overtaking(lambda: (self.version, elsewhere()))
+        self.overtaking = Overtaking(lambda: (self.version, elsewhere()), rest)
         self._device = self._plain = device
         self._watching: Callable[[str], Device] | None = None
         self._changing = changing

@@ -7,7 +7,8 @@ host.
 
 A program that exchanges the planes at the edge of a grid copies them while a kernel computes what lies between them.
 Other programs pay nothing: launches are looked at only after the program has copied a part of an array, and for some
-launches from then on.
+launches from then on, which Python carries out itself, even those that C could repeat; and no more for a while once
+copies have waited for the last launch time after time.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ PATIENCE = 64
 """After how many launches without a copy of a part of an array they are not looked at any more."""
 MOST = 32
 """How many launches are remembered."""
+VAIN = 8
+"""After how many copies in a row that had to wait for the last launch launches are not looked at for `PAUSE` copies."""
+PAUSE = 256
 
 
 class _Past(NamedTuple):
@@ -36,13 +40,15 @@ class Overtaking:
     """The last launches on a device, the oldest first.  That one stands for all that was enqueued before it, too.
 
     *state* changes whenever something else than a launch may have been enqueued: what is remembered is then void.
+    *rest* is called with the number of launches that nobody but Python is to carry out from now on.
     """
 
-    def __init__(self, state: Callable[[], object]) -> None:
-        self._state = state
+    def __init__(self, state: Callable[[], object], rest: Callable[[int], None] = lambda launches: None) -> None:
+        self._state, self._rest = state, rest
         self._then: object = None
         self._past: deque[_Past] = deque()
-        self._patience = 0
+        self._patience = self._vain = self._pause = 0
+        self._has_points = True
 
     @property
     def is_watching(self) -> bool:
@@ -51,7 +57,11 @@ class Overtaking:
 
     def watch(self) -> None:
         """A part of an array is about to be copied, and so may others be."""
-        self._patience = PATIENCE
+        if self._pause:
+            self._pause -= 1
+        elif self._has_points:
+            self._patience = PATIENCE
+            self._rest(PATIENCE)
 
     def launched(self, device: Device, used: Sequence[Used] | None) -> None:
         """A launch has been enqueued that touches no more than what it *used*."""
@@ -60,7 +70,8 @@ class Overtaking:
         self._patience -= 1
         point = device.point() if self._patience else None
         if point is None:
-            self._past.clear()
+            self._has_points = not self._patience
+            self._stop()
             return
         if self._state() != self._then:
             self._past.clear()
@@ -77,5 +88,15 @@ class Overtaking:
             return None
         for number, (used, point) in enumerate(reversed(self._past)):
             if used is None or any((writes or one.param.writes) and one.touches(low, high) for one in used):
+                self._vain = 0 if number else self._vain + 1
+                if self._vain == VAIN:
+                    self._vain, self._pause = 0, PAUSE
+                    self._stop()
                 return point if number else None
         raise AssertionError("the oldest one stands for everything")
+
+    def _stop(self) -> None:
+        """Look at no more launches."""
+        self._past.clear()
+        self._patience = 0
+        self._rest(0)

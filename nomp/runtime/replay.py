@@ -91,6 +91,9 @@ class Replays(Protocol):
     def held_back(self) -> AbstractContextManager[None]:
         """None is carried out meanwhile; `forget` may be called."""
 
+    def rest(self, launches: int) -> None:
+        """Leave so many launches to Python that might be repeated, from now on."""
+
     def count(self) -> int:
         """How many there have been."""
 

@@ -79,7 +79,8 @@ class Session:
             device = open_device(settings, self._backends())
             self._owner = os.getpid()
             self._settings = settings
-            memory = AddressMap(device, self._forget, self.replays.count if self.replays else lambda: 0)
+            elsewhere = (self.replays.count, self.replays.rest) if self.replays else ()
+            memory = AddressMap(device, self._forget, *elsewhere)
             kept = cache.opened(settings, lambda remark: show([remark], settings))
             tuning = choices.tuning(settings, device.info)
             compile = self._compiler(device.info, settings, kept)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nomp.region import Const, Param
 from nomp.runtime.aliasing import Reach, Used
-from nomp.runtime.overtaking import MOST, PATIENCE, Overtaking
+from nomp.runtime.overtaking import MOST, PATIENCE, PAUSE, VAIN, Overtaking
 
 
 class Queue:
@@ -37,7 +37,8 @@ class Program:
     def __init__(self) -> None:
         self.version = self.changed = 0
         self.queue: Any = Queue()
-        self.overtaking = Overtaking(lambda: self.version)
+        self.rests: list[int] = []
+        self.overtaking = Overtaking(lambda: self.version, self.rests.append)
         self.launches: list[Sequence[Used] | None] = []
 
     def launch(self, touched: Sequence[Used] | None) -> None:
@@ -135,3 +136,36 @@ def test_a_device_without_points_has_all_copies_in_order(program: Program) -> No
     program.queue.point = lambda: None
     program.launch([used(5, 6, True)])
     assert program.copy(500, 501, writes=False) == 2
+    program.overtaking.watch()
+    assert not program.overtaking.is_watching
+    assert program.rests == [PATIENCE, 0]
+
+
+def test_launches_are_left_to_python_while_they_are_looked_at() -> None:
+    program = Program()
+    program.overtaking.watch()
+    for _ in range(PATIENCE):
+        program.launch([used(5, 6, True)])
+    program.overtaking.watch()
+    assert program.rests == [PATIENCE, 0, PATIENCE]
+
+
+def test_copies_that_always_wait_for_the_last_launch_let_others_be_for_a_while(program: Program) -> None:
+    def copies(count: int, low: int, launches: int = 1) -> None:
+        for _ in range(count):
+            program.overtaking.watch()
+            for _ in range(launches):
+                program.launch([used(5, 6, True)])
+            program.copy(low, low + 1, writes=False)
+
+    copies(VAIN - 1, 5)
+    copies(1, 500, 2)  # not in vain
+    copies(VAIN - 1, 5)
+    assert program.overtaking.is_watching
+    copies(1, 5)
+    assert not program.overtaking.is_watching and program.rests[-1] == 0
+    said = len(program.rests)
+    copies(PAUSE, 500, 2)
+    assert len(program.rests) == said
+    copies(1, 500, 2)
+    assert program.overtaking.is_watching and program.rests[-1] == PATIENCE

@@ -209,6 +209,8 @@ class Replays:
     def held_back(self) -> Any:
         return nullcontext()
 
+    def rest(self, launches: int) -> None: ...
+
     def count(self) -> int:
         return 0
 

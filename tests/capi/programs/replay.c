@@ -149,6 +149,12 @@ int main(void) {
   addresses[1] = 0xabc0;
   CHECK(nomp_replay(2, addresses) == 1);
 
+  nomp_replay_rest(2); /* Python wants to see the next ones that might be repeated */
+  CHECK(nomp_replay(99, addresses) == 0 && nomp_replay(2, addresses) == 0 && nomp_replay(2, addresses) == 0);
+  CHECK(nomp_replay(2, addresses) == 1);
+  nomp_replay_rest(2), nomp_replay_rest(0);
+  CHECK(nomp_replay(2, addresses) == 1);
+
   static struct nomp_replay many[NOMP_MOST_REPLAYS]; /* the oldest go */
   static const struct nomp_pointer elsewhere = {1, 0xabf0};
   for (int i = 0; i < NOMP_MOST_REPLAYS; i++) {

@@ -110,6 +110,7 @@ void nomp_replay_unlock(void);
 int nomp_replay(int id, const uintptr_t *addresses);
 int nomp_replay_sync(void);
 int nomp_replay_is_due(void);
+void nomp_replay_rest(int launches);
 int64_t nomp_replay_count(void);
 int nomp_replay_times(int all, int *labels, int64_t *begins, int64_t *lasted);
 

@@ -39,10 +39,17 @@ static struct nomp_driver driver;
 static int is_known = 0; /* whether the driver is */
 static struct nomp_replay **replays = NULL; /* by kernel; the newest first */
 static int kernels = 0;
+static int resting = 0; /* launches that are left to Python, for it looks at them */
 static int64_t carried_out = 0; /* of replays that have been carried out */
 
 static void forget(void) {
   for (int id = 0; id < kernels; id++) replays[id] = NULL;
+}
+
+void nomp_replay_rest(int launches) {
+  pthread_mutex_lock(&lock);
+  resting = launches;
+  pthread_mutex_unlock(&lock);
 }
 
 static int has_context(void) { return driver.enter != NULL; }
@@ -79,7 +86,7 @@ static void stop_in_child(void) {
 void nomp_replay_start(const struct nomp_driver *now) {
   static int prepared = 0;
   pthread_mutex_lock(&lock);
-  driver = *now, is_known = 1;
+  driver = *now, is_known = 1, resting = 0;
   nomp_timing_forget();
   if (!prepared) prepared = pthread_atfork(NULL, NULL, stop_in_child) == 0;
   pthread_mutex_unlock(&lock);
@@ -230,6 +237,7 @@ int nomp_replay(int id, const uintptr_t *addresses) {
   pthread_mutex_lock(&lock);
   struct nomp_replay *replay = id >= 0 && id < kernels ? replays[id] : NULL;
   while (replay && !holds(replay, addresses)) replay = replay->next;
+  if (replay && resting > 0) resting--, replay = NULL;
   if (replay && driver.zero && nomp_timing_is_due(replay->actions)) replay = NULL; /* Python reads the times first */
   if (replay) {
     if (driver.push_range) ((push_range)driver.push_range)(replay->text);
