@@ -152,9 +152,9 @@ def test_all_groups_are_done_by_as_many_threads_as_are_asked_for(threads: str, b
 
 
 def test_all_groups_are_done_where_there_are_no_more_threads() -> None:
-    """Because each would have a stack of 64 TiB."""
+    """Because each would have a stack of 1 TiB, and all memory together is to be a quarter of that."""
     environ, command = os.environ | {"OMP_NUM_THREADS": "4"}, [sys.executable, "-c", COUNT]
-    limit = ["prlimit", f"--stack={1 << 46}:"]
+    limit = ["prlimit", f"--stack={1 << 40}:", f"--as={1 << 38}:"]
     done = subprocess.run([*limit, *command], env=environ, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "True 1\n", "")
 
