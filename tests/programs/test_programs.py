@@ -19,7 +19,7 @@ from commands import NOMP_CC, succeed
 PROGRAMS = Path(__file__).with_name("c")
 FLAGS = ["-O1", "-ffp-contract=off", "-std=gnu99", "-Wall", "-Wextra", "-Wno-sign-compare", "-Werror"]
 WARNINGS = {"keywords": "[N404]", "overlap": "[N402]", "lastvalues": "[N404]", "structs": "[N404]"}
-QUICK = {"updates"}
+QUICK = {"loops"}
 BY_OPENCL = {
     "bits", "floats", "functions", "nests", "offsets", "overlap", "partial", "pointers", "rows", "scripted", "structs",
     "updates", "values",

@@ -96,6 +96,7 @@ def test_plots_are_the_same_each_time_and_whole() -> None:
     assert picture([], PEAKS).endswith(b"</svg>\n")
 
 
+@pytest.mark.slow
 def test_plots_need_no_display() -> None:
     """Not even where matplotlib is told to open windows."""
     text = """from nomp.report.peaks import Peaks

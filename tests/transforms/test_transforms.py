@@ -119,6 +119,7 @@ def test_results(name: str, tmp_path: Path) -> None:
     loop(tmp_path, text, words, domain, ("edges", "together"), **sizes).agree(kinds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", first_of([5, 40]))
 def test_rows_without_a_script(columns: int, tmp_path: Path) -> None:
     """A launch chooses one of two kernels."""
@@ -129,6 +130,7 @@ LONG_ROWS = {"n": 70, "m": 20000}
 """Of a sparse matrix with few rows, and many entries."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", first_of([4, 32]))
 def test_rows_that_are_longer_than_what_a_group_takes_at_once(lanes: int, tmp_path: Path) -> None:
     text, words, domain, _ = CASES["sparse"]
@@ -138,7 +140,7 @@ def test_rows_that_are_longer_than_what_a_group_takes_at_once(lanes: int, tmp_pa
 
 
 @pytest.mark.parametrize("shares", first_of([2, 1]))
-@pytest.mark.parametrize("name", [name for name, (_, _, domain, _) in CASES.items() if domain])
+@pytest.mark.parametrize("name", first_of(name for name, (_, _, domain, _) in CASES.items() if domain))
 def test_shares_of_a_cpu(name: str, shares: int, tmp_path: Path) -> None:
     text, words, domain, sizes = CASES[name]
     enough = dict.fromkeys(sizes, 64 if len(sizes) > 1 else 4096)
@@ -154,7 +156,7 @@ def test_kernels_for_gpus(name: str, tmp_path: Path, golden: Callable[[str, str]
     golden(f"transforms/{name}.cu", loop(tmp_path, text, words, domain, ("points", 2), **sizes).cuda())
 
 
-@pytest.mark.parametrize(("name", "items"), [("rows", None), ("sparse", "4, 64, 1")])
+@pytest.mark.parametrize(("name", "items"), first_of([("rows", None), ("sparse", "4, 64, 1")]))
 def test_opencl_for_gpus(name: str, items: str | None, tmp_path: Path) -> None:
     """Where items may have all registers, kernels do not say how large groups are; arrays of groups are aligned."""
     text, words, domain, sizes = CASES[name]
@@ -165,6 +167,7 @@ def test_opencl_for_gpus(name: str, items: str | None, tmp_path: Path) -> None:
     assert ("#pragma unroll 1\n" in code) == (name == "sparse")
 
 
+@pytest.mark.slow
 def test_large_groups_say_how_large_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A multiprocessor does not have registers for a group of 512 items with 255 of them each."""
     text, words, domain, sizes = CASES["rows"]
