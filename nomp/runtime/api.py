@@ -19,7 +19,7 @@ import numpy as np
 
 from nomp import backend, config
 from nomp.backend import BackendError, DeviceInfo
-from nomp.diagnostics import Span, did_you_mean, error
+from nomp.diagnostics import NompError, Span, did_you_mean, error
 from nomp.runtime import arrays, lent, memory, session
 
 Arrays = Any
@@ -134,6 +134,18 @@ def _each(chosen: Arrays) -> tuple[Any, ...]:
     return tuple(chosen) if isinstance(chosen, list | tuple) else (chosen,)
 
 
+@contextmanager
+def _in_words_of_python(name: str, span: Span | None) -> Iterator[None]:
+    """N604 for the array *name* says what to call, where no pragma has asked, which had a *span*."""
+    try:
+        yield
+    except NompError as reason:
+        if reason.code != "N604" or span is not None:
+            raise
+        step = "put it there with nomp.update(to=...) or alloc=..., all of it, before it is fetched or freed"
+        raise error("N604", f"'{name}' is not on the device, or not all of it", help=step) from None
+
+
 def move(direction: str, array: Any, name: str = "", span: Span | None = None) -> None:
     """``update(direction : array)``; *name* and *span* are for messages."""
     shown = name or "the array"
@@ -152,7 +164,7 @@ def move(direction: str, array: Any, name: str = "", span: Span | None = None) -
     shown = name or f"{low:#x}"
     with session.lock:
         ensure_started()
-        with session.marked(f"update {shown}", span):
+        with session.marked(f"update {shown}", span), _in_words_of_python(shown, span):
             if direction == "from" and not arrays.is_dense(array, low, high):
                 session.fetch(lent.HostArray(shown, low, high, False, True, array), span)
                 return

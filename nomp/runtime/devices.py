@@ -65,7 +65,7 @@ def _first_usable(settings: Settings, backends: Backends) -> Device:
         wrong = f"Device id {device} passed into" if device else f"Platform id {settings.platform} provided to"
         raise error("N614", f"{wrong} libnomp is not valid.", help=_LISTED)
     notes = tuple(Note(reason) for reason in reasons)
-    step = "install a driver, or a CPU device with 'pip install pyopencl[pocl]'; nomp devices shows what there is"
+    step = "install a GPU's driver, or Debian's gcc, for which the CPU is a device; nomp devices lists all"
     raise error("N615", "no backend has a device that can be used", notes=notes, help=step)
 
 

@@ -150,6 +150,20 @@ def test_the_copy_of_a_mapped_array(add: Add) -> None:
         nomp.mapped(a)
 
 
+@pytest.mark.parametrize("direction", ["from_", "free"])
+def test_what_is_not_on_the_device_is_said_in_words_of_python(direction: str) -> None:
+    field = np.zeros((4, 4))
+    nomp.update(to=field[:2])
+    for part in (field[1:], field[:, 1:]):
+        with pytest.raises(nomp.NompError) as caught:
+            nomp.update(**{direction: part})
+        assert str(caught.value) == (
+            "nomp: error: 'part' is not on the device, or not all of it [N604]\n"
+            "help: put it there with nomp.update(to=...) or alloc=..., all of it, before it is fetched or freed"
+        )
+    nomp.update(free=field[:2])
+
+
 def test_an_array_that_was_copied_for_a_launch_is_not_mapped(add: Add) -> None:
     a = np.arange(6.0)
     add(a, np.ones(6))

@@ -250,7 +250,7 @@ def test_no_usable_device_says_why() -> None:
         "nomp: error: no backend has a device that can be used [N615]\n"
         "note: hip: no driver\n"
         "note: opencl, opencl 0.0: it is broken\n"
-        "help: install a driver, or a CPU device with 'pip install pyopencl[pocl]'; nomp devices shows what there is"
+        "help: install a GPU's driver, or Debian's gcc, for which the CPU is a device; nomp devices lists all"
     )
     assert not bench.session.started()
 
