@@ -52,8 +52,8 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
             for l_: s += d[l_, i_]*ur[k_, j_, l_] + d[l_, k_]*ut[l_, j_, i_]
             w[e, k_, j_, i_] = s
 
-    After, on a GPU; i and j are items, ur is shared by them, and ut is each one's own, as is what one alone reads of
-    arrays (`_early`)::
+    After, on a GPU; i and j are items, ur is shared by them, and ut is each one's own, as is
+    what one alone reads of arrays, which it loads first::
 
         for e (group), j, i (items):
           d_here[j, i] = d[j, i];  for u_1: u_here[u_1, j, i] = u[e, u_1, j, i]
