@@ -87,7 +87,7 @@ def arranged(
     made = _scripted(region, arrange, device, variant, settings)
     if context and made.kernel == made.lowered.kernel:
         return _default(region, device, jit, variant, context.asked), made.warnings
-    if reduction.is_pure(region) and not codegen.is_parallel(made.kernel):
+    if reduction.is_divided(region) and not codegen.is_parallel(made.kernel):
         return _default(region, device, jit, variant), made.warnings
     _refuse_races(region, made.kernel)
     _refuse_changes(region, made)
@@ -153,7 +153,8 @@ def _default(
     lanes, shares = (asked.lanes, asked.shares) if asked else (None, None)
     cpu = device.type == "cpu"
     region = fixed(region, jit)
-    parts = reduction.parts(region, _accumulators(device), cpu)
+    proven = not variant.wraps or reduction.is_pure(region)  # that what iterations write is apart
+    parts = reduction.parts(region, _accumulators(device), cpu) if proven else ()
     if not (parts or variant.wraps):
         parts = schedule.parts(region, shares or usual_shares(device.compute_units), cpu, variant.apart, lanes)
     return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)

@@ -1,9 +1,9 @@
 """The default way to run a reduction: two kernels, any trip count, the same tree on every run.
 
-`parts` rewrites a region whose only effects are those of its reduce clauses into two regions: in the first, each of a
-fixed number of items runs a contiguous share of the iterations into a private accumulator and stores it; in the second,
-one item combines these and the variable's value before the region.  A GPU has groups in their place
-(`gpu_reduction`).  Called by `pipeline`, where no script has mapped the loop.
+`parts` rewrites a region whose iterations only meet where they accumulate into the variables of its reduce clauses into
+two regions: in the first, each of a fixed number of items runs a contiguous share of the iterations into a private
+accumulator and stores it; in the second, one item combines these and the variable's value before the region.  A GPU has
+groups in their place (`gpu_reduction`).  Called by `pipeline`, where no script has mapped the loop.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ LANES = 16
 
 
 def parts(region: Region, items: int, cpu: bool = False) -> tuple[Part, ...]:
-    """The two stages of *region* for *items* accumulators, () where it does more than reduce.
+    """The two stages of *region* for *items* accumulators, () where its iterations depend on each other otherwise.
 
     On a GPU these are groups' (`gpu_reduction`), except for ``&&`` and ``||``.
     """
-    if not is_pure(region):
+    if not is_divided(region):
         return ()
     loop = region.body[0]
     assert isinstance(loop, For)
@@ -87,13 +87,32 @@ def _reduced(
         yield gpu_reduction.Reduced(cell, start, own, partial[reduction.name], row, combine)
 
 
-def is_pure(region: Region) -> bool:
-    """Whether *region* is one loop that only accumulates into its reduce variables, with bounds known at launch."""
-    reduced = {reduction.name for reduction in region.clauses.reductions}
-    if not reduced or len(region.body) != 1 or not isinstance(loop := region.body[0], For):
+def is_divided(region: Region) -> bool:
+    """Whether *region* is one loop with bounds known at launch, whose iterations only meet where they accumulate into
+    its reduce variables."""
+    if not region.clauses.reductions or len(region.body) != 1 or not isinstance(loop := region.body[0], For):
         return False
-    own = {stmt.name for stmt in walk(region.body) if isinstance(stmt, Declare)} | reduced
-    return written_in(region.body) <= own and all(is_launch_expr(expr, region.scalars) for expr in expressions(loop))
+    if not all(is_launch_expr(expr, region.scalars) for expr in expressions(loop)):
+        return False
+    return is_pure(region) or _else_apart(region, loop)
+
+
+def is_pure(region: Region) -> bool:
+    """Whether *region* writes nothing but its reduce variables."""
+    own = {stmt.name for stmt in walk(region.body) if isinstance(stmt, Declare)}
+    return written_in(region.body) <= own | {reduction.name for reduction in region.clauses.reductions}
+
+
+def _else_apart(region: Region, loop: For) -> bool:
+    """Whether the iterations of *loop* are independent of each other if each accumulates into variables of its own."""
+    from nomp.dependence import outermost  # isl, which `nomp cc` starts without
+
+    unique = names(region).unique
+    own = {reduction.name: unique(reduction.name) for reduction in region.clauses.reductions}
+    declared = (Declare(local, region.param(name).dtype) for name, local in own.items())
+    body = (*declared, *substituted(loop.body, own))
+    verdict = outermost(replace(region, body=(replace(loop, body=body),))).parallel
+    return verdict == "yes" or (verdict == "unknown" and loop.iname in region.clauses.independent)
 
 
 def _in_lanes(

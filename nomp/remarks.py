@@ -31,7 +31,7 @@ def scheduled(region: Region) -> str:
     """Who decides how *region* runs, in words that follow the kernel's name."""
     if region.clauses.transforms:
         return f"scheduled by {' and '.join(f'{s.module}.{s.function}' for s in region.clauses.transforms)}"
-    if reduction.is_pure(region):
+    if reduction.is_divided(region):
         names = " and ".join(f"'{r.name}'" for r in region.clauses.reductions)
         return f"a parallel reduction to {names}"
     divided = " and ".join(f"'{iname}'" for iname in schedule.divided_loops(region))
@@ -42,7 +42,7 @@ def scheduled(region: Region) -> str:
 
 def advice(region: Region, found: Iterable[Verdict]) -> str | None:
     """What would make *region* run in parallel, if it does not."""
-    parallel = region.clauses.transforms or reduction.is_pure(region) or schedule.divided_loops(region)
+    parallel = region.clauses.transforms or reduction.is_divided(region) or schedule.divided_loops(region)
     if parallel or not any(v.parallel in ("yes", "unknown") for v in found):
         return None
     return 'a script can make it parallel: transform("module", "function")'

@@ -40,13 +40,14 @@ class Misfit(Exception):
     """
 
 
-def with_all_registers(knl: Any) -> Any:
-    """*knl*, whose items may have as many registers as NVIDIA's compilers like, though fewer groups fit on a
-    multiprocessor then: for kernels whose items each have much to load before they compute.  Nothing on other devices.
+def with_all_registers(knl: Any, groups: int = 1) -> Any:
+    """*knl*, whose items may have as many registers as NVIDIA's compilers like, though no more than *groups* groups may
+    fit on a multiprocessor then: for kernels whose items each have much to load before they compute.  Nothing on other
+    devices, for which *groups* must be 1.
     """
     from nomp.lower.target import AllRegisters  # and loopy, which a script's kernel has needed already
 
-    return knl.with_kernel(knl.default_entrypoint.tagged(AllRegisters()))
+    return knl.with_kernel(knl.default_entrypoint.tagged(AllRegisters(groups)))
 
 
 def has_matrix_units(context: Context) -> bool:

@@ -139,6 +139,7 @@ struct mesh *mesh_new(int order, int elements) {
   mesh->nx = nx, mesh->nelt = elements * elements * elements, mesh->nlocal = mesh->nelt * nx * nx * nx;
   mesh->derivative = new_scalars(nx * nx), mesh->factors = new_scalars(6 * mesh->nlocal);
   mesh->mass = new_scalars(mesh->nlocal), mesh->weight = new_scalars(mesh->nlocal);
+  mesh->energy = new_scalars(mesh->nelt * nx * nx);
   mesh->x = new_scalars(mesh->nlocal), mesh->y = new_scalars(mesh->nlocal), mesh->z = new_scalars(mesh->nlocal);
 
   scalar node[nx], weight[nx];
@@ -155,7 +156,7 @@ struct mesh *mesh_new(int order, int elements) {
 
 void mesh_free(struct mesh *mesh) {
   void *parts[] = {mesh->shared_start, mesh->shared_node, mesh->boundary, mesh->derivative, mesh->factors,
-                   mesh->mass, mesh->weight, mesh->x, mesh->y, mesh->z, mesh};
+                   mesh->mass, mesh->weight, mesh->energy, mesh->x, mesh->y, mesh->z, mesh};
   for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
     free(parts[part]);
 }
@@ -165,10 +166,12 @@ void mesh_to_device(struct mesh *mesh) {
 #pragma nomp update(to : mesh->derivative[0, mesh->nx * mesh->nx], mesh->factors[0, 6 * mesh->nlocal])
 #pragma nomp update(to : mesh->shared_start[0, mesh->nshared + 1], mesh->weight[0, mesh->nlocal])
 #pragma nomp update(to : mesh->shared_node[0, mesh->shared_start[mesh->nshared]], mesh->boundary[0, mesh->nboundary])
+#pragma nomp update(alloc : mesh->energy[0, mesh->nelt * mesh->nx * mesh->nx])
 }
 
 void mesh_off_device(struct mesh *mesh) {
 #pragma nomp update(free : mesh->derivative[0, mesh->nx * mesh->nx], mesh->factors[0, 6 * mesh->nlocal])
 #pragma nomp update(free : mesh->shared_start[0, mesh->nshared + 1], mesh->weight[0, mesh->nlocal])
 #pragma nomp update(free : mesh->shared_node[0, mesh->shared_start[mesh->nshared]], mesh->boundary[0, mesh->nboundary])
+#pragma nomp update(free : mesh->energy[0, mesh->nelt * mesh->nx * mesh->nx])
 }

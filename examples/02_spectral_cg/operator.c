@@ -1,9 +1,10 @@
 /* The discrete operator: the Laplacian of each element, the sum over elements, the Dirichlet condition. */
 #include "sem.h"
 
-/* w = D^T G D u in each element: derivatives in the reference directions, metric terms, transposed derivatives. */
+/* w = D^T G D u in each element: derivatives in the reference directions, metric terms, transposed derivatives.
+   energy[e] gets the products of u and w, added up along the third direction. */
 static void element_laplacian(int nelt, int nx, scalar w[nelt][nx][nx][nx], scalar u[nelt][nx][nx][nx],
-                              scalar g[nelt][6][nx][nx][nx], scalar d[nx][nx]) {
+                              scalar g[nelt][6][nx][nx][nx], scalar d[nx][nx], scalar energy[nelt][nx][nx]) {
 #pragma nomp for name("laplacian") annotate("loop", "element") annotate("dof", "i j k") jit(nx)
   for (int e = 0; e < nelt; e++) {
     scalar ur[nx][nx][nx], us[nx][nx][nx], ut[nx][nx][nx];
@@ -20,6 +21,9 @@ static void element_laplacian(int nelt, int nx, scalar w[nelt][nx][nx][nx], scal
           us[k][j][i] = g[e][1][k][j][i] * r + g[e][3][k][j][i] * s + g[e][4][k][j][i] * t;
           ut[k][j][i] = g[e][2][k][j][i] * r + g[e][4][k][j][i] * s + g[e][5][k][j][i] * t;
         }
+    for (int j = 0; j < nx; j++)
+      for (int i = 0; i < nx; i++)
+        energy[e][j][i] = 0;
     for (int k = 0; k < nx; k++)
       for (int j = 0; j < nx; j++)
         for (int i = 0; i < nx; i++) {
@@ -27,6 +31,7 @@ static void element_laplacian(int nelt, int nx, scalar w[nelt][nx][nx][nx], scal
           for (int l = 0; l < nx; l++)
             sum += d[l][i] * ur[k][j][l] + d[l][j] * us[k][l][i] + d[l][k] * ut[l][j][i];
           w[e][k][j][i] = sum;
+          energy[e][j][i] += u[e][k][j][i] * sum;
         }
   }
 }
@@ -53,8 +58,12 @@ void assemble(struct mesh *mesh, scalar *w) { sum_copies(mesh->nshared, mesh->sh
 
 void mask_boundary(struct mesh *mesh, scalar *w) { set_zero(mesh->nboundary, mesh->boundary, w); }
 
-void apply_laplacian(struct mesh *mesh, scalar *w, scalar *u) {
-  element_laplacian(mesh->nelt, mesh->nx, (void *)w, (void *)u, (void *)mesh->factors, (void *)mesh->derivative);
+/* w = A u, for u whose copies are equal and which is zero on the boundary; returns u . A u, the sum of the elements'
+   energies: no copy of a node counts twice before copies are summed. */
+scalar apply_laplacian(struct mesh *mesh, scalar *w, scalar *u) {
+  element_laplacian(mesh->nelt, mesh->nx, (void *)w, (void *)u, (void *)mesh->factors, (void *)mesh->derivative,
+                    (void *)mesh->energy);
   assemble(mesh, w);
   mask_boundary(mesh, w);
+  return total(mesh->nelt * mesh->nx * mesh->nx, mesh->energy);
 }

@@ -19,6 +19,7 @@ struct mesh {
   scalar *factors;      /* [nelt][6][nx][nx][nx] metric, Jacobian and quadrature weight: rr rs rt ss st tt */
   scalar *mass;         /* [nlocal] Jacobian times quadrature weight */
   scalar *weight;       /* [nlocal] 1 / number of copies of the point: counts each point once in sums */
+  scalar *energy;       /* [nelt][nx][nx] for `apply_laplacian` */
   scalar *x, *y, *z;    /* [nlocal] coordinates */
 };
 
@@ -35,14 +36,15 @@ void mesh_off_device(struct mesh *mesh);
 scalar *new_scalars(int n);
 
 /* operator.c */
-void apply_laplacian(struct mesh *mesh, scalar *w, scalar *u);
+scalar apply_laplacian(struct mesh *mesh, scalar *w, scalar *u);
 void assemble(struct mesh *mesh, scalar *w);
 void mask_boundary(struct mesh *mesh, scalar *w);
 
 /* vector.c */
+scalar total(int n, const scalar *a);
 scalar weighted_dot(int n, const scalar *a, const scalar *b, const scalar *weight);
-void add_scaled(int n, scalar *y, scalar a, const scalar *x);
-void scale_and_add(int n, scalar *y, scalar a, const scalar *x);
+void step_and_turn(int n, scalar *u, scalar a, scalar *p, scalar b, const scalar *r);
+scalar reduce_residual(int n, scalar *r, scalar a, const scalar *w, const scalar *weight);
 
 /* cg.c */
 void conjugate_gradients(struct mesh *mesh, scalar *u, scalar *r, int iterations);

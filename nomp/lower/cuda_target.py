@@ -61,8 +61,9 @@ class CudaBuilder(DeviceBuilderMixin, CUDACASTBuilder):  # type: ignore[misc]
     def get_function_declaration(self, codegen_state: Any, codegen_result: Any, schedule_index: int) -> Any:
         """See `target.AllRegisters`."""
         preambles, declared = super().get_function_declaration(codegen_state, codegen_result, schedule_index)
-        if codegen_state.kernel.tags_of_type(AllRegisters) and isinstance(declared.subdecl, CudaLaunchBounds):
-            declared.subdecl.min_blocks_per_mp = 1
+        for tag in codegen_state.kernel.tags_of_type(AllRegisters):
+            if isinstance(declared.subdecl, CudaLaunchBounds):
+                declared.subdecl.min_blocks_per_mp = tag.groups
         return preambles, declared
 
     def get_temporary_var_declarator(self, codegen_state: Any, temp_var: Any) -> Any:

@@ -7,6 +7,7 @@ Used by `lower` (which makes kernels for a target) and `codegen` (which prints t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -311,11 +312,14 @@ def vectors_of(width: int) -> UnrollHintTag:
     return UnrollHintTag(f"clang loop vectorize_width({width})")
 
 
+@dataclass(frozen=True)
 class AllRegisters(Tag):  # type: ignore[misc]
-    """Of a kernel: one group of it on a multiprocessor is enough, so its items may have all registers that they like.
+    """Of a kernel: *groups* groups on a multiprocessor are enough, so items may have all registers that leaves them.
 
     Else NVIDIA's compilers save registers, and load one number only after they have used the one before.  That of
     OpenCL heeds its option for this (`opencl_devices.options`) in kernels that do not say how large groups are."""
+
+    groups: int = 1
 
 
 class TargetMixin:

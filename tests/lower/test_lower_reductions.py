@@ -59,7 +59,7 @@ def check(
     tested: Region, n: int, values: np.ndarray, start: dict[str, np.ndarray], exact: bool = True
 ) -> dict[str, np.ndarray]:
     """*tested* on the device, made for a CPU or a GPU, gives what it gives interpreted, which is returned."""
-    assert reduction.is_pure(tested)
+    assert reduction.is_divided(tested)
     expected = {"a": values, **{name: value.copy() for name, value in start.items()}}
     Interpreter(tested, {"n": n}, expected).run()
     for kind in ("cpu", "gpu"):
@@ -180,15 +180,28 @@ def test_the_same_bits_on_every_run() -> None:
     assert len(results) == 1
 
 
-def test_a_region_that_does_more_is_not_split() -> None:
-    store = Assign(Load("a", (Var("i", "int32"),), "int32"), Const(0, "int32"))
+@pytest.mark.parametrize(("index", "launches"), [(Var("i", "int32"), 2), (Const(0, "int32"), 1)])
+def test_stores_beside_a_reduction(index: Expr, launches: int) -> None:
+    """Its iterations are divided if they meet nowhere else."""
+    store = Assign(Load("a", (index,), "int32"), Var("i", "int32"))
     tested = region(counted((step("+", Var("s", "int32"), Const(1, "int32")), store)), ("s", "int32", "+"))
-    assert reduction.parts(tested, 64) == ()
+    assert reduction.is_divided(tested) == (launches == 2)
     source, _ = pipeline.compile(tested, device().info, {}, Variant(), Settings())
-    assert len(source.launches) == 1
-    values, cell = np.ones(9, "int32"), np.array([2], "int32")
-    run(tested, {"n": 9}, {"a": values, "s": cell})
-    assert cell[0] == 11 and not values.any()
+    assert len(source.launches) == launches
+    for kind in ("cpu", "gpu"):
+        values, cell = np.full(9, 8, "int32"), np.array([2], "int32")
+        run(tested, {"n": 9}, {"a": values, "s": cell}, kind=kind)
+        assert cell[0] == 11 and list(values) == (list(range(9)) if launches == 2 else [8] * 9)
+
+
+@pytest.mark.parametrize("wraps", [False, True])
+def test_where_subscripts_may_wrap_only_what_stores_nothing_is_divided(wraps: bool) -> None:
+    store = Assign(Load("a", (Var("i", "int32"),), "int32"), Const(0, "int32"))
+    for body, launches in (((), 2), ((store,), 1 if wraps else 2)):
+        loop = counted((step("+", Var("s", "int32"), Const(1, "int32")), *body))
+        tested = region(loop, ("s", "int32", "+"))
+        source, _ = pipeline.compile(tested, device().info, {}, Variant(wraps=wraps), Settings())
+        assert len(source.launches) == launches
 
 
 def test_names_that_are_taken() -> None:

@@ -21,8 +21,8 @@ FLAGS = ["-O1", "-ffp-contract=off", "-std=gnu99", "-Wall", "-Wextra", "-Wno-sig
 WARNINGS = {"keywords": "[N404]", "overlap": "[N402]", "lastvalues": "[N404]", "structs": "[N404]"}
 QUICK = {"loops"}
 BY_OPENCL = {
-    "bits", "floats", "functions", "nests", "offsets", "overlap", "partial", "pointers", "rows", "scripted", "structs",
-    "updates", "values",
+    "bits", "floats", "functions", "nests", "offsets", "overlap", "partial", "pointers", "rows", "scripted", "steps",
+    "structs", "updates", "values",
 }  # fmt: skip
 
 

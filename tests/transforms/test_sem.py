@@ -73,7 +73,7 @@ def test_the_operator(m: int, n: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("choices", [{"elements": 1}, {"elements": 2}, {"third": "memory"}])
+@pytest.mark.parametrize("choices", [{"elements": 1}, {"elements": 2}, {"third": "memory"}, {"loads": "late"}])
 def test_choices(choices: dict[str, int | str], tmp_path: Path) -> None:
     operator(tmp_path, 5, 4, **choices).agree()
 
@@ -137,6 +137,15 @@ def test_memory_of_groups(tmp_path: Path) -> None:
     assert "ur[13 * 13 * 13]" in code and "d_here" in code and "u_here" not in code
     with pytest.raises(NompError, match="a group needs 65536 bytes of local memory, and has 49152"):
         operator(tmp_path, 2, 16).cuda()
+
+
+@pytest.mark.slow
+def test_numbers_that_are_loaded_early(tmp_path: Path) -> None:
+    """As many as registers hold; and CUDA's compiler is told how many groups need some."""
+    code = operator(tmp_path, 2, 8, body=BODY.replace("g[e][k]", "g[2 * e][k]")).cuda()
+    assert "__launch_bounds__(64, 9)" in code and "g_mine[8]" in code
+    assert "g_mine" not in operator(tmp_path, 2, 8, loads="late").cuda()
+    assert "g_mine" not in operator(tmp_path, 2, 8, third="memory").cuda()
 
 
 def test_what_only_a_launch_tells(tmp_path: Path) -> None:

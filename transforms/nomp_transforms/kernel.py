@@ -175,6 +175,12 @@ def own(knl: Any, items: Iterable[str]) -> set[str]:
             if all(var(iname) in subscript for subscript in found for iname in items)}  # fmt: skip
 
 
+def numbers(knl: Any, context: Context, names: Iterable[str]) -> int:
+    """How many numbers the local arrays *names* have, whose sizes are known."""
+    shapes = (knl.default_entrypoint.temporary_variables[name].shape for name in names)
+    return sum(prod(evaluate(extent, context["region::jit"]) for extent in shape) for shape in shapes)
+
+
 def refuse_beyond_memory(knl: Any, context: Context, own: Iterable[str] = ()) -> None:
     """`Misfit` if the local arrays need more memory than a group has; *own* are those that each item has in registers.
 
@@ -210,18 +216,43 @@ def fetched(
     Before: ``for i: for l: ... d[i, l]``.  After: ``for a: for b: d_here[a, b] = d[a, b]``, a barrier,
     ``for i: for l: ... d_here[i, l]``.
     """
-    subscripts = mentions(knl, array)
-    swept = sorted(get_dependencies(tuple(subscripts)) & {*sweep})
-    names = [f"{array}_{number}" for number in range(len(subscripts[0]))]
-    knl = lp.add_prefetch(
-        knl, array, swept, fetch_outer_inames=frozenset(outer), default_tag=tag, dim_arg_names=names,
-        temporary_name=f"{array}_here", temporary_address_space=LOCAL,
-    )  # fmt: skip
+    knl = _copied(knl, array, outer, sweep, f"{array}_here", LOCAL, tag)
     if tag:
         return knl
-    made = [name for name in names if name in knl.default_entrypoint.all_inames()]
+    made = [name for name in _copying(knl, array) if name in knl.default_entrypoint.all_inames()]
     tags = dict(zip(reversed(made), (*axes, *[UNROLLED] * len(made)), strict=False))
     return lp.tag_inames(knl, tags)
+
+
+def _copied(
+    knl: Any, array: str, outer: Iterable[str], sweep: Iterable[str], copy: str, space: lp.AddressSpace, tag: str | None
+) -> Any:
+    """*knl* with what *sweep* goes through of *array* in its *copy*, made once for each iteration of *outer*."""
+    swept = sorted(get_dependencies(tuple(mentions(knl, array))) & {*sweep})
+    return lp.add_prefetch(
+        knl, array, swept, fetch_outer_inames=frozenset(outer), default_tag=tag, dim_arg_names=_copying(knl, array),
+        temporary_name=copy, temporary_address_space=space,
+    )  # fmt: skip
+
+
+def _copying(knl: Any, array: str) -> list[str]:
+    """What the loops are called that copy *array*, one for each of its dimensions."""
+    return [f"{array}_{number}" for number in range(len(knl.default_entrypoint.arg_dict[array].shape))]
+
+
+def held(knl: Any, array: str, outer: Iterable[str], sweep: Iterable[str]) -> Any:
+    """*knl* with what *sweep* goes through of *array* in an item's own registers, loaded once for each iteration of
+    *outer*, before anything else.
+
+    Before: ``for k: ... g[e, 0, k]*r + g[e, 1, k]*s``.  After: ``for a: for b: g_mine[a, b] = g[e, a, b]``,
+    ``for k: ... g_mine[0, k]*r + g_mine[1, k]*s``.
+    """
+    return _copied(knl, array, outer, sweep, mine(array), lp.AddressSpace.PRIVATE, UNROLLED)
+
+
+def mine(array: str) -> str:
+    """What an item's own copy of *array* is called (`held`)."""
+    return f"{array}_mine"
 
 
 BANKS = 16

@@ -15,7 +15,7 @@ from typing import Any
 import loopy as lp
 from loopy.symbolic import get_dependencies
 
-from nomp.scripting import Context, Misfit
+from nomp.scripting import Context, Misfit, with_all_registers
 from nomp_transforms import kernel
 
 WORDS = {
@@ -52,7 +52,8 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
             for l_: s += d[l_, i_]*ur[k_, j_, l_] + d[l_, k_]*ut[l_, j_, i_]
             w[e, k_, j_, i_] = s
 
-    After, on a GPU; i and j are items, ur is shared by them, and ut is each one's own::
+    After, on a GPU; i and j are items, ur is shared by them, and ut is each one's own, as is
+    what one alone reads of arrays, which it loads first::
 
         for e (group), j, i (items):
           d_here[j, i] = d[j, i];  for u_1: u_here[u_1, j, i] = u[e, u_1, j, i]
@@ -78,12 +79,12 @@ def elements(knl: Any, context: Context, dof: str) -> Any:
         return kernel.by_default(knl, context)
     if sizes[plane[0]] * sizes[plane[1]] > context["device::max_threads_per_block"]:
         raise Misfit(f"a plane of {sizes[plane[0]]} by {sizes[plane[1]]} nodes is more than a group has items")
-    return _in_groups(knl, context, element, names, _together(context, sizes[plane[0]] * sizes[plane[1]]))
+    return _in_groups(knl, context, element, names, sizes[plane[0]] * sizes[plane[1]])
 
 
-def _in_groups(knl: Any, context: Context, element: str, dof: list[str], together: int) -> Any:
-    """*knl* with *together* elements a group; the first two of *dof* are items."""
-    plane, directions = dof[:2], len(dof)
+def _in_groups(knl: Any, context: Context, element: str, dof: list[str], nodes: int) -> Any:
+    """*knl*; the first two of *dof*, which have so many *nodes*, are items of groups of some elements each."""
+    plane, directions, together = dof[:2], len(dof), _together(context, nodes)
     third = {other for name in dof[2:] for other in kernel.namesakes(knl, name)}
     for name in plane:
         knl = kernel.as_one(knl, name)
@@ -106,8 +107,43 @@ def _in_groups(knl: Any, context: Context, element: str, dof: list[str], togethe
         if each and _mention(knl, array, short - third):
             more = kernel.fetched(knl, array, group, {*items, *short}, axes)
             knl = more if _has_memory(more, context, own) else knl
+    if in_registers:
+        knl, held = _early(knl, context, group, {*items}, third)
+        knl = _with_room(knl, context, own | held, together * nodes) if held else knl
     tags = dict(zip((*group, *items), ("g.0", "l.0", "l.1", "l.2"), strict=False))
     return lp.tag_inames(knl, {**tags, **dict.fromkeys(short if in_registers else short - third, kernel.UNROLLED)})
+
+
+MOST = 64
+"""How many numbers an item loads before it computes, at most."""
+
+
+def _early(knl: Any, context: Context, group: set[str], items: set[str], third: set[str]) -> tuple[Any, set[str]]:
+    """*knl*, in which an item loads all that it alone reads before it computes, so that all that is under way together;
+    and the arrays in its registers that get it."""
+    others = {iname for outer in group for iname in kernel.inside(knl, outer)} - items - third
+    of_element = [array for array in kernel.read_only(knl) if _mention(knl, array, group)]
+    own = [array for array in of_element if _mention(knl, array, third) and not _mention(knl, array, others)]
+    if not own or context.param("loads", ("early", "late")) == "late":
+        return knl, set()
+    early, held = knl, {kernel.mine(array) for array in own}
+    for array in own:
+        early = kernel.held(early, array, group | items, third)
+    return (early, held) if kernel.numbers(early, context, held) <= MOST else (knl, set())
+
+
+REGISTERS, OTHERS = 1 << 16, 80
+"""Those of a multiprocessor of NVIDIA's GPUs, and how many of them an item needs besides its arrays."""
+
+
+def _with_room(knl: Any, context: Context, arrays: set[str], items: int) -> Any:
+    """*knl*, of which as many groups of *items* fit on a multiprocessor as its registers have room for the *arrays* of
+    each item, of doubles: CUDA's compiler else gives items more registers, and fewer groups fit."""
+    if context["backend::name"] != "cuda":
+        return knl
+    warp = context["device::warp_size"]
+    needed = -(-items // warp) * warp * (2 * kernel.numbers(knl, context, arrays) + OTHERS)
+    return with_all_registers(knl, max(1, REGISTERS // needed))
 
 
 def _together(context: Context, plane: int) -> int:

@@ -1,6 +1,7 @@
-extern "C" __global__ void __launch_bounds__(64) _nomp_kernel_l2(long const m, double const *__restrict__ d, double const *__restrict__ u, double const *__restrict__ g, double *__restrict__ w)
+extern "C" __global__ void __launch_bounds__(64, 9) _nomp_kernel_l2(long const m, double const *__restrict__ d, double const *__restrict__ u, double const *__restrict__ g, double *__restrict__ w)
 {
   __shared__ double d_here[8 * 8];
+  double g_mine[8];
   double r;
   double s;
   double sum;
@@ -11,6 +12,9 @@ extern "C" __global__ void __launch_bounds__(64) _nomp_kernel_l2(long const m, d
   double ut[8];
 
   d_here[8 * tIdx(y) + tIdx(x)] = d[8 * tIdx(y) + tIdx(x)];
+  #pragma unroll
+  for (long g_1 = 0; g_1 <= 7; ++g_1)
+    g_mine[g_1] = g[512 * bIdx(x) + 64 * g_1 + 8 * tIdx(y) + tIdx(x)];
   #pragma unroll
   for (long u_1 = 0; u_1 <= 7; ++u_1)
     u_here[64 * u_1 + 8 * tIdx(y) + tIdx(x)] = u[512 * bIdx(x) + 64 * u_1 + 8 * tIdx(y) + tIdx(x)];
@@ -28,9 +32,9 @@ extern "C" __global__ void __launch_bounds__(64) _nomp_kernel_l2(long const m, d
       s = s + d_here[8 * tIdx(y) + l] * u_here[64 * k + 8 * l + tIdx(x)];
       t = t + d_here[8 * k + l] * u_here[64 * l + 8 * tIdx(y) + tIdx(x)];
     }
-    ur[64 * k + 8 * tIdx(y) + tIdx(x)] = g[512 * bIdx(x) + 64 * k + 8 * tIdx(y) + tIdx(x)] * r + s;
-    us[64 * k + 8 * tIdx(y) + tIdx(x)] = g[512 * bIdx(x) + 64 * k + 8 * tIdx(y) + tIdx(x)] * s + t;
-    ut[k] = g[512 * bIdx(x) + 64 * k + 8 * tIdx(y) + tIdx(x)] * t + r;
+    ur[64 * k + 8 * tIdx(y) + tIdx(x)] = g_mine[k] * r + s;
+    us[64 * k + 8 * tIdx(y) + tIdx(x)] = g_mine[k] * s + t;
+    ut[k] = g_mine[k] * t + r;
   }
   __syncthreads();
   #pragma unroll
