@@ -124,10 +124,10 @@ class CpuDevice:
         blocks: Mapping[str, Sequence[int]] | None = None,
     ) -> dict[str, CpuKernel]:  # fmt: skip
         """See `nomp.backend.Device.compile`."""
-        blocks = blocks or {}
+        blocks, threads = blocks or {}, _start(self.info.compute_units)
         build = partial(cpu_compiler.compiled, text, signatures, blocks)
         made = stored(cpu_compiler.identity(blocks), build) if stored else build()
-        library = cpu_compiler.loaded(made, _start(self.info.compute_units).share_out)
+        library = cpu_compiler.loaded(made, threads.share_out)
         entries = {name: getattr(library, f"nomp_entry_{name}") for name in signatures}
         return {name: CpuKernel(entries[name], name, types) for name, types in signatures.items()}
 
