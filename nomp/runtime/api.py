@@ -125,9 +125,18 @@ class _Placed:
 
 
 def _names(caller: FrameType, chosen: Sequence[Any]) -> dict[int, str]:
-    """What the *caller* calls each array, by its `id`: a variable that it is, for messages and profiles; else ""."""
+    """What the *caller* calls each array, by its `id`, in messages and profiles: a variable that it is, or that it is a
+    part of (``u[...]``); else ""."""
     variables = [*caller.f_locals.items(), *caller.f_globals.items()]
-    return {id(array): next((name for name, value in variables if value is array), "") for array in chosen}
+
+    def name(array: Any) -> str:
+        return next((name for name, value in variables if value is array), "")
+
+    def part(array: Any) -> str:
+        whole = getattr(array, "base", None)
+        return f"{known}[...]" if whole is not None and (known := name(whole)) else ""
+
+    return {id(array): name(array) or part(array) for array in chosen}
 
 
 def _each(chosen: Arrays) -> tuple[Any, ...]:

@@ -154,11 +154,11 @@ def test_the_copy_of_a_mapped_array(add: Add) -> None:
 def test_what_is_not_on_the_device_is_said_in_words_of_python(direction: str) -> None:
     field = np.zeros((4, 4))
     nomp.update(to=field[:2])
-    for part in (field[1:], field[:, 1:]):
+    for start in (slice(1, 4), (slice(None), slice(1, 4))):
         with pytest.raises(nomp.NompError) as caught:
-            nomp.update(**{direction: part})
+            nomp.update(**{direction: field[start]})
         assert str(caught.value) == (
-            "nomp: error: 'part' is not on the device, or not all of it [N604]\n"
+            "nomp: error: 'field[...]' is not on the device, or not all of it [N604]\n"
             "help: put it there with nomp.update(to=...) or alloc=..., all of it, before it is fetched or freed"
         )
     nomp.update(free=field[:2])
