@@ -7,6 +7,7 @@ Used by `lower` (which makes kernels for a target) and `codegen` (which prints t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -316,6 +317,13 @@ class AllRegisters(Tag):  # type: ignore[misc]
 
     Else NVIDIA's compilers save registers, and load one number only after they have used the one before.  That of
     OpenCL heeds its option for this (`opencl_devices.options`) in kernels that do not say how large groups are."""
+
+
+@dataclass(frozen=True)
+class ReadOnce(Tag):  # type: ignore[misc]
+    """Of a kernel: it reads elements of *arrays*, and no element twice, so that caches had better keep others."""
+
+    arrays: frozenset[str]
 
 
 class TargetMixin:
