@@ -130,6 +130,19 @@ def test_rows_whose_entries_lie_one_behind_the_other(tmp_path: Path) -> None:
             assert (len(part.shared) == 5) == fits, name
 
 
+@pytest.mark.parametrize(
+    ("term", "once"),
+    [
+        ("x[column[e]] * column[e]", {"column"}),
+        ("x[e] * column[e]", {"x", "column"}),
+        ("x[column[e]] * x[e]", {"column"}),
+    ],
+)
+def test_what_is_read_once(term: str, once: set[str], tmp_path: Path) -> None:
+    (part,) = parts(ENTRIES % ("int e = start[i]; e < start[i + 1]; e++", term), tmp_path)
+    assert part.once == once
+
+
 class Watched:
     """An array that notes which elements are read."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,8 +101,21 @@ def test_the_kernel_for_a_gpu(tmp_path: Path, golden: Callable[[str, str], None]
 
 
 @pytest.mark.slow
-def test_tiles(tmp_path: Path, golden: Callable[[str, str], None]) -> None:
-    golden("transforms/attention_tiles.cu", attention(tmp_path, *SIZES[1]).cuda())
+def test_tiles(tmp_path: Path) -> None:
+    """No golden file: the order of what loopy unrolls changes from run to run.  Rows in memory are padded."""
+    code = attention(tmp_path, *SIZES[1]).cuda()
+    for piece in (
+        "__launch_bounds__(128, 1)",
+        "double score[2 * 2];",
+        "double out[2 * 2 * 4];",
+        "double top;",
+        "__shared__ double x_here[32 * 68];",
+        "__shared__ double keys[16 * 68];",
+        "__shared__ double scores[32 * 20];",
+        "score[3] = score[3] + x_here[68 * (16 + tIdx(y)) + d__] * keys[68 * (8 + tIdx(x)) + d__];",
+        "out[15] = out[15] + scores[20 * (16 + tIdx(y)) + j____] * values[68 * j____ + 32 + 4 * tIdx(x) + 3];",
+    ):
+        assert piece in code, piece
 
 
 @pytest.mark.parametrize(
@@ -113,6 +127,12 @@ def test_where_a_query_is_an_item(
 ) -> None:
     """If the tuner says so, or numbers do not suit tiles."""
     assert "__shared__ double scores[" not in attention(tmp_path, *sizes, *choices).cuda()
+
+
+def test_loops_that_depend_on_the_query(tmp_path: Path) -> None:
+    made = attention(tmp_path, 16, 16, 32)
+    text = made.text.replace("for (int j = 0; j < K; j++)\n          higher", "for (int j = 0; j <= q; j++)\n          higher")
+    assert text != made.text and "__shared__ double scores[" not in replace(made, text=text).cuda()
 
 
 @pytest.mark.parametrize(

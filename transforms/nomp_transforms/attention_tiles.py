@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import loopy as lp
+from islpy import dim_type
 from loopy.symbolic import get_dependencies
 
 from nomp.scripting import Context, with_all_registers
@@ -64,7 +65,7 @@ def fitting(knl: Any, context: Context, query: str, feature: str) -> Parts | Non
     kinds = {insn.id: _kind(insn, queries, features) for insn in instructions}
     nests = {insn.within_inames - features for insn in instructions if kinds[insn.id] == SCORES}
     inside = _inside(knl, queries)
-    if len(nests) != 1 or len(found := [*set().union(*nests) & inside]) != 1:
+    if len(nests) != 1 or len(found := [*set().union(*nests) & inside]) != 1 or _are_bound(knl, inside):
         return None
     (keys,) = found
     kinds |= {insn.id: SCORES for insn in instructions if insn.within_inames in nests}
@@ -97,6 +98,13 @@ def _inside(knl: Any, queries: set[str]) -> set[str]:
         place = next((number for number, name in enumerate(chain, start=1) if name in queries), len(chain))
         found |= {*chain[place:]}
     return found
+
+
+def _are_bound(knl: Any, names: set[str]) -> bool:
+    """Whether loops around one of the loops *names* say how far it goes."""
+    entry = knl.default_entrypoint
+    domains = (entry.domains[entry.get_home_domain_index(name)] for name in names)
+    return any(entry.all_inames() & {*domain.get_var_names(dim_type.param)} for domain in domains)
 
 
 def _are_apart(knl: Any, kinds: dict[str, str], inside: set[str]) -> bool:
