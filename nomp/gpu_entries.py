@@ -14,7 +14,8 @@ portion of them at a time, so that nobody waits for a long row; each row's lanes
                                            }
                                          }                   and then what `gpu_rows` does with what lanes have added up
 
-For that, items first add up blocks of four neighbouring terms, so that a row's lanes have a quarter of the work.
+For that, items first add up blocks of four neighbouring terms, so that a row's lanes have a quarter of the work.  The
+group's memory has where each row begins and ends: portions would else have to wait for that once more.
 
 Nothing is read that the program would not read, whatever the data are.  Bounds that rise from *first* to above an entry
 do so in one of the group's rows, which has that entry then.  A row with entries outside of these, because bounds do not
@@ -25,15 +26,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from nomp.accumulation import combined, neutral
 from nomp.arithmetic import cast
+from nomp.cpu_schedule import stride
 from nomp.gpu_rows import Items, Row, Rows, accumulating
 from nomp.gpu_schedule import Grid, Rounds, Spread, each, if_below, rounds_of
 from nomp.interleave import Unique, renamed
 from nomp.loops import INDEX, compares_as_integers, counting, trip_count, value_after
 from nomp.region import Assign, Binary, Const, Declare, Expr, For, If, Load, Select, Stmt, Var
-from nomp.walks import changed_in, mentioned_in, variables, walk, with_values, without_places
+from nomp.walks import changed_in, loads, mentioned_in, variables, walk, with_values, without_places
 
 ITEMS = 256
 """Items of a group."""
@@ -41,6 +44,8 @@ LANES = 4
 """Items that add up a row's terms, where nobody says how many entries rows have."""
 EACH = 4
 """Terms that an item has of each portion."""
+AT_ONCE = 8
+"""Sums of a row's blocks that a lane reads before it adds them up."""
 _SMALL = "int32"
 """The type of numbers within a portion: GPUs compute with 32 bits at a time."""
 _COUNTERS = ("int32", "int64", "uint32")
@@ -77,20 +82,32 @@ def spread(nest: list[For], rows: Rows, lanes: int, unique: Unique) -> Spread:
     ((target, op),) = rows.sums
     items, grid = Items(unique, max(1, ITEMS // lanes)), Grid()
     rounds = rounds_of(grid, loop, 0, items.rows, unique)
-    sums, terms, blocks = arrays = [unique(name) for name in ("_lanes", "_terms", "_blocks")]
-    size = items.rows * lanes
-    shapes = (items.rows, lanes), (EACH * size,), (size,)
-    declared = (Declare(name, target.dtype, tuple(Const(extent, INDEX) for extent in shape))
-                for name, shape in zip(arrays, shapes, strict=True))  # fmt: skip
-    first, last, begin, end = (Var(unique(name), rows.inner.dtype) for name in ("_first", "_last", "_begin", "_end"))
-    names = _Names(sums, terms, blocks, first, last, begin, end, Var(unique("_left"), _SMALL))
+    arrays = [unique(name) for name in _ARRAYS]
+    size, entry = items.rows * lanes, rows.inner.dtype
+    shapes = (items.rows, lanes), (EACH * size,), (size,), (items.rows,), (items.rows,)
+    dtypes = target.dtype, target.dtype, target.dtype, entry, entry
+    declared = (Declare(name, dtype, tuple(Const(extent, INDEX) for extent in shape))
+                for name, dtype, shape in zip(arrays, dtypes, shapes, strict=True))  # fmt: skip
+    first, last, begin, end = (Var(unique(name), entry) for name in ("_first", "_last", "_begin", "_end"))
+    sums, terms, blocks, starts, ends = arrays
+    left = Var(unique("_left"), _SMALL)
+    names = _Names(sums, terms, blocks, starts, ends, first, last, begin, end, left)
     body: tuple[Stmt, ...] = (*declared, *rounds.all_of(_Group(rows, target, op, lanes, items, rounds, names).steps()))
     for axis, one in enumerate(reversed(around), start=1):
         body = each(grid, one, axis, body, unique)
     whole, axes = grid.around(body)
-    return Spread(whole, grid.derived, axes | items.axes, frozenset(arrays), grid.groups)
+    once = _read_once(loop, rows.inner)
+    return Spread(whole, grid.derived, axes | items.axes, frozenset(arrays), grid.groups, once=once)
 
 
+def _read_once(loop: For, inner: For) -> frozenset[str]:
+    """The arrays of which *inner* reads one element after the other, and *loop* does nothing else with them."""
+    found = [load for stmt in walk((loop,)) for load in loads(stmt)]
+    others = {load.array for load in found if stride(load, inner.iname) != 1}
+    return frozenset({load.array for load in found} - others - changed_in((loop,)))
+
+
+_ARRAYS = "_lanes", "_terms", "_blocks", "_starts", "_ends"
 _PLACES = "_begin", "_end", "_head", "_tail", "_block", "_behind"
 
 
@@ -98,12 +115,15 @@ _PLACES = "_begin", "_end", "_head", "_tail", "_block", "_behind"
 class _Names:
     """What a group's items share: *sums* of each row's lanes, *terms* of a portion, and sums of *blocks* of these.
 
-    And where entries are: those of the group begin at *first* and end before *last*; those of a portion, of which there
-    are *left*, begin at *begin* and end before *end*."""
+    And where entries are: those of each row, if the group has them, begin at its *starts* and end before its *ends*;
+    those of the group begin at *first* and end before *last*; those of a portion, of which there are *left*, begin at
+    *begin* and end before *end*."""
 
     sums: str
     terms: str
     blocks: str
+    starts: str
+    ends: str
     first: Var
     last: Var
     begin: Var
@@ -127,14 +147,21 @@ class _Group:
         """All of it."""
         row = Row(self.rows, {self.names.sums: (self.target, self.op)}, self.lanes, None, self.rounds, self.items)
         yield from self._range()
-        alone = self._each(lambda of, lane: row.once(of, row.share(of, lane, self._is_inside())))
+        alone = self._each(partial(self._alone, row))
         yield alone
         for stmt in walk((alone,)):
             if isinstance(stmt, For):  # it hardly ever runs, and should not take registers
                 self.items.axes.setdefault(stmt.iname, "unr_hint.1")
-        give = self._each(lambda of, lane: row.once(of, self._give(of, lane)))
+        yield self.items.each(1, lambda of, _: (*self._no_bounds(of), *row.once(of, self._bounds(of))))
+        give = self._each(self._give)
+        for stmt in walk((give,)):
+            if isinstance(stmt, For) and self._adds_blocks(stmt):  # all others wait for those of a long row
+                self.items.axes[stmt.iname] = f"unr_hint.{AT_ONCE}"
         yield self._portions(self._each(self._take), self._each(self._block), give)
         yield from row.together()
+
+    def _adds_blocks(self, loop: For) -> bool:
+        return any(load.array == self.names.blocks for stmt in loop.body for load in loads(stmt))
 
     @property
     def _size(self) -> int:
@@ -154,6 +181,23 @@ class _Group:
             row = Var(self.items.unique("_row"), loop.dtype)
             yield Declare(row.name, row.dtype, (), value_after(loop, trip))
             yield Declare(name.name, name.dtype, (), with_values(bound, {loop.iname: row}))
+
+    def _alone(self, work: Row, row: Var, lane: Var) -> Iterator[Stmt]:
+        """A lane's share of its row, if there is such a row, and if portions do not have its entries."""
+        yield Assign(Load(self.names.sums, (row, lane), self.target.dtype), neutral(self.op, self.target))
+        yield from work.once(row, work.share(row, lane, self._is_inside()))
+
+    def _no_bounds(self, row: Var) -> Iterator[Stmt]:
+        """Bounds of a row that there may not be."""
+        for array in (self.names.starts, self.names.ends):
+            yield Assign(Load(array, (row,), self.names.first.dtype), self.names.first)
+
+    def _bounds(self, row: Var) -> Iterator[Stmt]:
+        """Where a row's entries are, in the group's memory: each portion looks for its own among them."""
+        inner, names = self.rows.inner, self.names
+        for array, bound in ((names.starts, inner.lower), (names.ends, inner.upper)):
+            here = Select(self._is_inside(), bound, names.first, inner.dtype)
+            yield Assign(Load(array, (row,), inner.dtype), here)
 
     def _is_inside(self) -> Expr:
         """Whether all entries of a row are among the group's."""
@@ -212,7 +256,7 @@ class _Group:
         """What a lane adds up of its row's terms in a portion: whole blocks, and terms before and behind them."""
         names, unique = self.names, self.items.unique
         begin, end, head, tail, first, last = (Var(unique(name), _SMALL) for name in _PLACES)
-        yield from self._place(begin, end)
+        yield from self._place(row, begin, end)
         each = Const(EACH, _SMALL)
         nearly = Binary("+", begin, Const(EACH - 1, _SMALL), _SMALL)
         yield Declare(first.name, _SMALL, (), Binary("/", nearly, each, _SMALL))
@@ -226,16 +270,17 @@ class _Group:
         yield self._few(own, names.terms, lane, tail, end)
         yield Assign(mine, own)
 
-    def _place(self, begin: Var, end: Var) -> Iterator[Stmt]:
+    def _place(self, row: Var, begin: Var, end: Var) -> Iterator[Stmt]:
         """Where the terms of a row *begin* and *end* in a portion: 0 and 0 where there are none."""
-        inner, names, unique = self.rows.inner, self.names, self.items.unique
-        entry, behind = (Var(unique(name), inner.dtype) for name in ("_entry", "_behind"))
-        yield Declare(entry.name, entry.dtype, (), Binary("max", inner.lower, names.begin, entry.dtype))
-        yield Declare(behind.name, behind.dtype, (), Binary("min", inner.upper, names.end, behind.dtype))
-        some = _both(_compared(entry, "<", behind), self._is_inside())
+        dtype, names, unique = self.rows.inner.dtype, self.names, self.items.unique
+        entry, behind = (Var(unique(name), dtype) for name in ("_entry", "_behind"))
+        start, stop = (Load(array, (row,), dtype) for array in (names.starts, names.ends))
+        yield Declare(entry.name, dtype, (), Binary("max", start, names.begin, dtype))
+        yield Declare(behind.name, dtype, (), Binary("min", stop, names.end, dtype))
         for place, at in ((begin, entry), (end, behind)):
-            here = cast(Binary("-", at, names.begin, at.dtype), _SMALL)
-            yield Declare(place.name, _SMALL, (), Select(some, here, Const(0, _SMALL), _SMALL))
+            here = cast(Binary("-", at, names.begin, dtype), _SMALL)
+            some = Select(_compared(entry, "<", behind), here, Const(0, _SMALL), _SMALL)
+            yield Declare(place.name, _SMALL, (), some)
 
     def _few(self, own: Var, array: str, lane: Var, begin: Var, end: Var) -> Stmt:
         """The same as `_added` for less elements than a block has."""

@@ -60,7 +60,7 @@ class Grid:
 class Spread:
     """A *loop* over the grid, the scalars that this needs at launch (*derived*), the *axes* of loops, the locals
     that the items of a group share, and the scalar that says how many *groups* there are on axis 0.  *long*: each item
-    has much to load before it computes."""
+    has much to load before it computes.  Of the arrays *once* no element is read twice, and none written."""
 
     loop: For
     derived: Mapping[str, Expr]
@@ -68,6 +68,7 @@ class Spread:
     shared: frozenset[str] = frozenset()
     groups: str = ""
     long: bool = False
+    once: frozenset[str] = frozenset()
 
     def only_if(self, condition: Expr) -> Spread:
         """The same, without any groups where *condition* is false at launch."""

@@ -186,7 +186,8 @@ def _in_parts(
 
     from nomp import codegen
     from nomp.lower import lower
-    from nomp.lower.target import vectors_of
+    from nomp.lower.dialects import DIALECTS
+    from nomp.lower.target import ReadOnce, vectors_of
     from nomp.scripting import with_all_registers
 
     whole: DeviceSource | None = None
@@ -199,6 +200,8 @@ def _in_parts(
         kernel = lp.tag_inames(kernel, {name: vectors_of(width) for name, width in part.widths.items()})
         if part.long:
             kernel = with_all_registers(kernel)
+        if part.once and DIALECTS[device.dialect].has_streams:
+            kernel = kernel.with_kernel(kernel.default_entrypoint.tagged(ReadOnce(part.once)))
         try:
             source = codegen.generate(kernel, values, jit, device.dialect, part.scratch)
         except codegen.CodegenError:

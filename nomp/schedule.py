@@ -41,7 +41,7 @@ class Part:
     """A *region* with *axes* for its loops over groups and items; *derived* defines its extra scalars, *scratch* its
     extra arrays.  The items of a group share the locals *shared*, and wait for each other between loops over items.  A
     compiler is to make vectors of as many numbers as *widths* says of the loops that it names.  *long*: each item has
-    much to load before it computes."""
+    much to load before it computes.  Of the arrays *once* no element is read twice, and none written."""
 
     region: Region
     axes: Mapping[str, str] = field(default_factory=dict)
@@ -50,6 +50,7 @@ class Part:
     shared: frozenset[str] = frozenset()
     widths: Mapping[str, int] = field(default_factory=dict)
     long: bool = False
+    once: frozenset[str] = frozenset()
 
 
 def divided_loops(region: Region) -> tuple[str, ...]:
@@ -201,7 +202,7 @@ def _made(region: Region, spread: gpu_schedule.Spread) -> Part:
     extra = tuple(Param(name, INDEX) for name in spread.derived)
     body, clauses = (spread.loop,), Clauses(jit=region.clauses.jit)
     made = replace(region, params=(*region.params, *extra), body=body, clauses=clauses)
-    return Part(made, spread.axes, spread.derived, shared=spread.shared, long=spread.long)
+    return Part(made, spread.axes, spread.derived, shared=spread.shared, long=spread.long, once=spread.once)
 
 
 def _shares(

@@ -10,14 +10,14 @@ static void attend(int groups, float y[][FEATURES], const float x[][FEATURES], c
 #pragma omp parallel for
 #pragma nomp for name("attend") annotate("loop", "query group") annotate("query", "q") annotate("feature", "d")
   for (int g = 0; g < groups; g++) {
-    float top[QUERIES], weight[QUERIES], out[QUERIES][FEATURES];
+    float top[QUERIES], weight[QUERIES], old[QUERIES], out[QUERIES][FEATURES];
     for (int q = 0; q < QUERIES; q++) {
       top[q] = -FLT_MAX, weight[q] = 0;
       for (int d = 0; d < FEATURES; d++)
         out[q][d] = 0;
     }
     for (int b = 0; b < MOST; b++) {
-      float keys[KEYS][FEATURES], values[KEYS][FEATURES];
+      float keys[KEYS][FEATURES], values[KEYS][FEATURES], scores[QUERIES][KEYS];
       for (int j = 0; j < KEYS; j++)
         for (int d = 0; d < FEATURES; d++) {
           keys[j][d] = k[chosen[g][b] * KEYS + j][d];
@@ -28,12 +28,27 @@ static void attend(int groups, float y[][FEATURES], const float x[][FEATURES], c
           float score = 0;
           for (int d = 0; d < FEATURES; d++)
             score += x[g * QUERIES + q][d] * keys[j][d];
-          float higher = fmaxf(top[q], score * scale), old = expf(top[q] - higher), new = expf(score * scale - higher);
-          for (int d = 0; d < FEATURES; d++)
-            out[q][d] = out[q][d] * old + new * values[j][d];
-          weight[q] = weight[q] * old + new;
-          top[q] = higher;
+          scores[q][j] = score * scale;
         }
+      for (int q = 0; q < QUERIES; q++) {
+        float higher = top[q], sum = 0;
+        for (int j = 0; j < KEYS; j++)
+          higher = fmaxf(higher, scores[q][j]);
+        for (int j = 0; j < KEYS; j++) {
+          scores[q][j] = expf(scores[q][j] - higher);
+          sum += scores[q][j];
+        }
+        old[q] = expf(top[q] - higher);
+        weight[q] = weight[q] * old[q] + sum;
+        top[q] = higher;
+      }
+      for (int q = 0; q < QUERIES; q++) {
+        for (int d = 0; d < FEATURES; d++)
+          out[q][d] *= old[q];
+        for (int j = 0; j < KEYS; j++)
+          for (int d = 0; d < FEATURES; d++)
+            out[q][d] += scores[q][j] * values[j][d];
+      }
     }
     for (int q = 0; q < QUERIES; q++)
       for (int d = 0; d < FEATURES; d++)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,17 @@ from cgen.cuda import CudaLaunchBounds
 from loopy.kernel.data import AddressSpace
 from loopy.symbolic import Literal
 from loopy.target.cuda import CUDACASTBuilder, CudaTarget, ExpressionToCudaCExpressionMapper
+from pymbolic import primitives as p
+from pymbolic import var
 
-from nomp.lower.target import AllRegisters, DeviceBuilderMixin, ExactMapperMixin, TargetMixin, TypedCallable
+from nomp.lower.target import (
+    AllRegisters,
+    DeviceBuilderMixin,
+    ExactMapperMixin,
+    ReadOnce,
+    TargetMixin,
+    TypedCallable,
+)
 
 _BITS = {
     ("popcount", "uint32"): "(unsigned int)__popc", ("popcount", "uint64"): "(unsigned long long)__popcll",
@@ -41,6 +51,17 @@ class CudaMapper(ExactMapperMixin, ExpressionToCudaCExpressionMapper):  # type: 
         if isinstance(expr, np.int64 | np.uint64):
             return Literal(f"{int(expr)}{'ll' if isinstance(expr, np.int64) else 'ull'}")
         return super().map_constant(expr, type_context)
+
+    def map_subscript(self, expr: p.Subscript, type_context: str) -> Any:
+        """An element; of an array that is read once, as one that caches need not keep."""
+        made = super().map_subscript(expr, type_context)
+        if expr.aggregate.name not in self._read_once or not isinstance(made, p.Subscript):
+            return made
+        return var("__ldcs")(p.Sum((made.aggregate, made.index)))
+
+    @cached_property
+    def _read_once(self) -> frozenset[str]:
+        return frozenset().union(*(tag.arrays for tag in self.kernel.tags_of_type(ReadOnce)))
 
 
 class CudaBuilder(DeviceBuilderMixin, CUDACASTBuilder):  # type: ignore[misc]

@@ -29,6 +29,8 @@ class OpenCL:
     """How many bytes of a group's memory declarations may have; the rest is asked for by launches.  None: all."""
     has_matrix_units: ClassVar[bool] = False
     """Whether units may make sums of products (`matrix_units`)."""
+    has_streams: ClassVar[bool] = False
+    """Whether loads can say that caches need not keep an element (`target.ReadOnce`)."""
     targets: ClassVar[tuple[Any, Any]] = (target.NompOpenCLTarget, target.ApartOpenCLTarget)
     """loopy's targets, for arrays that may overlap and for those that are apart."""
     spelled = staticmethod(target.spelled)
@@ -63,6 +65,7 @@ class Cuda(OpenCL):
     open_extents = False
     declared_group_bytes: ClassVar[int | None] = 48 << 10
     has_matrix_units = True
+    has_streams = True
     targets = (cuda_target.NompCudaTarget, cuda_target.ApartCudaTarget)
     spelled = staticmethod(cuda_target.spelled)
 
@@ -72,6 +75,7 @@ class Hip(Cuda):
 
     declared_group_bytes = None
     has_matrix_units = False
+    has_streams = False
 
 
 DIALECTS: Mapping[str, type[OpenCL]] = {"opencl": OpenCL, "c": C, "cuda": Cuda, "hip": Hip}

@@ -322,6 +322,13 @@ class AllRegisters(Tag):  # type: ignore[misc]
     groups: int = 1
 
 
+@dataclass(frozen=True)
+class ReadOnce(Tag):  # type: ignore[misc]
+    """Of a kernel: it reads elements of *arrays*, and no element twice, so that caches had better keep others."""
+
+    arrays: frozenset[str]
+
+
 class TargetMixin:
     """What nomp changes in loopy's targets: kernels alone, printed by *builder*, with *pointer* for arrays."""
 

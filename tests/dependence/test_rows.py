@@ -120,14 +120,27 @@ APART = {
 def test_sums_in_elements(term: str, fits: bool, tmp_path: Path) -> None:
     body = f"for (int i = 0; i < n; i++) for (int e = start[i]; e < start[i + 1]; e++) y[i] += {term};"
     (part,) = parts(body, tmp_path, lanes=4)
-    assert len(part.shared) == (3 if fits else 1)
+    assert len(part.shared) == (5 if fits else 1)
 
 
 def test_rows_whose_entries_lie_one_behind_the_other(tmp_path: Path) -> None:
     for fits, cases in ((True, ONE_BEHIND_THE_OTHER), (False, APART)):
         for name, words in cases.items():
             (part,) = parts(ENTRIES % words, tmp_path)
-            assert (len(part.shared) == 3) == fits, name
+            assert (len(part.shared) == 5) == fits, name
+
+
+@pytest.mark.parametrize(
+    ("term", "once"),
+    [
+        ("x[column[e]] * column[e]", {"column"}),
+        ("x[e] * column[e]", {"x", "column"}),
+        ("x[column[e]] * x[e]", {"column"}),
+    ],
+)
+def test_what_is_read_once(term: str, once: set[str], tmp_path: Path) -> None:
+    (part,) = parts(ENTRIES % ("int e = start[i]; e < start[i + 1]; e++", term), tmp_path)
+    assert part.once == once
 
 
 class Watched:
@@ -156,7 +169,7 @@ def test_entries_in_any_order(name: str, lanes: int, tmp_path: Path, monkeypatch
       for (int e = start[i]; e < start[i + 1]; e++) {OPERATORS[name]};
       y[i] = s; }}"""
     whole, (part,) = region(body, tmp_path), parts(body, tmp_path, lanes)
-    assert len(part.shared) == 3
+    assert len(part.shared) == 5
     data = np.random.default_rng(lanes)
     for n, rising in ((1, True), (2, True), (9, True), (14, True), (9, False), (14, False), (27, False)):
         m = 7

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from both import Loop
 from nomp_backends.hip import HipBackend
+from test_attention import SIZES, attention
 from test_sem import operator
 from test_transforms import CASES, LONG_ROWS, PRODUCT, RANDOM, loop
 from test_units import TURNED, product
@@ -96,6 +97,12 @@ def test_tiles(tile: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("m", "n"), [(3, 8), (5, 4), (9, 3)])
 def test_spectral_elements(m: int, n: int, tmp_path: Path) -> None:
     agrees(operator(tmp_path, m, n))
+
+
+@pytest.mark.parametrize("rows", [16, 8])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_attention(sizes: tuple[int, int, int], rows: int, tmp_path: Path) -> None:
+    agrees(attention(tmp_path, *sizes, ("rows", rows)))
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ the features; keys and values of a block are copied into local arrays by loops o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import loopy as lp
 
 from nomp.scripting import Context, Misfit, with_all_registers
-from nomp_transforms import kernel
+from nomp_transforms import attention_tiles, kernel
 
 WORDS = {
     "loop": "what the loop goes over: query group",
@@ -54,13 +55,18 @@ def queries(knl: Any, context: Context, query: str, feature: str) -> Any:
             for q (items): ... x[g, q, d]*keys[j_, d] ... out[d] ...
             barrier
 
-    On a CPU nomp's own schedule is used.  Fits loops in which every local array is either a query's own, that is, it is
-    only used with the same *query* in its subscript, or the group's.
+    Where scores, weights and results have loops over queries of their own, items share these by tiles
+    (`attention_tiles`).  On a CPU nomp's own schedule is used.  Fits loops in which every local array is either a
+    query's own, that is, it is only used with the same *query* in its subscript, or the group's.
     """
     group = kernel.outermost(knl, context)
     (item,), (number,) = kernel.loops(knl, query), kernel.loops(knl, feature)
     if kernel.is_cpu(context):
         return kernel.by_default(knl, context)
+    parts = attention_tiles.fitting(knl, context, query, feature)
+    if parts and context.param("queries", ("tiles", "items")) == "tiles":
+        with suppress(Misfit):
+            return attention_tiles.tiled(knl, context, parts)
     items = kernel.known_trips(knl, context, item)
     if items > context["device::max_threads_per_block"]:
         raise Misfit(f"{items} queries are more than a group has items")

@@ -188,11 +188,20 @@ def refuse_beyond_memory(knl: Any, context: Context, own: Iterable[str] = ()) ->
     """
     needed = 0
     for name, local in knl.default_entrypoint.temporary_variables.items():
-        extents, jit = tuple(local.shape), context["region::jit"]
+        extents, jit = tuple(local.storage_shape or local.shape), context["region::jit"]
         if extents and name not in own and get_dependencies(extents) <= jit.keys():
             needed += prod(evaluate(extent, jit) for extent in extents) * np.dtype(local.dtype.numpy_dtype).itemsize
     if needed > context["device::local_mem_bytes"]:
         raise Misfit(f"a group needs {needed} bytes of local memory, and has {context['device::local_mem_bytes']}")
+
+
+def has_memory(knl: Any, context: Context, own: Iterable[str] = ()) -> bool:
+    """Whether a group has memory enough; see `refuse_beyond_memory`."""
+    try:
+        refuse_beyond_memory(knl, context, own)
+    except Misfit:
+        return False
+    return True
 
 
 def edges(knl: Any, context: Context, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:

@@ -106,7 +106,7 @@ def _in_groups(knl: Any, context: Context, element: str, dof: list[str], nodes: 
         each = together == 1 or _mention(knl, array, {element, f"{element}_inner"})  # what all have stays in caches
         if each and _mention(knl, array, short - third):
             more = kernel.fetched(knl, array, group, {*items, *short}, axes)
-            knl = more if _has_memory(more, context, own) else knl
+            knl = more if kernel.has_memory(more, context, own) else knl
     if in_registers:
         knl, held = _early(knl, context, group, {*items}, third)
         knl = _with_room(knl, context, own | held, together * nodes) if held else knl
@@ -151,14 +151,6 @@ def _together(context: Context, plane: int) -> int:
     enough = [count for count in (1, 2, 4, 8) if count * plane <= context["device::max_threads_per_block"]]
     enough.sort(key=lambda count: abs(count * plane - 64))
     return int(context.param("elements", enough))
-
-
-def _has_memory(knl: Any, context: Context, own: set[str]) -> bool:
-    try:
-        kernel.refuse_beyond_memory(knl, context, own)
-    except Misfit:
-        return False
-    return True
 
 
 def _mention(knl: Any, array: str, names: set[str]) -> bool:
