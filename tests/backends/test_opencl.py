@@ -154,6 +154,7 @@ __kernel void g(__global double *a) { a[0] = a[1]; }
 """
 
 
+@pytest.mark.slow
 def test_what_is_tuned_for_a_processor_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Functions of the program, the driver's and the kernels, whatever this processor is."""
     results = []

