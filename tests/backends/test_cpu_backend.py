@@ -193,6 +193,22 @@ def test_threads_may_run_where_the_one_that_makes_them_may_not() -> None:
     assert found.count([first]) == 1 and len(found) == os.cpu_count()
 
 
+MOVED = COUNT.replace("print(", """
+workers = [int(task) for task in os.listdir("/proc/self/task") if int(task) != os.getpid()]
+for worker in workers:
+    taken = os.sched_getaffinity(worker)
+    os.sched_setaffinity(0, taken)
+    kernel.launch((1000,), (1,), [ctypes.addressof(found)])
+    assert not taken & os.sched_getaffinity(worker)
+places = [os.sched_getaffinity(task) for task in (0, *workers)]
+print(len(set.union(*places)) == len(places), """)
+
+
+def test_a_thread_makes_way_where_the_program_runs_on_its_processor() -> None:
+    done = subprocess.run([sys.executable, "-c", MOVED], capture_output=True, text=True)
+    assert done.stdout.startswith("True "), done.stderr
+
+
 @pytest.mark.parametrize("nbytes", [cpu._LARGE, cpu._LARGE + 1, 3 * cpu._LARGE - 7])
 def test_large_copies_are_whole_and_no_more(device: Device, nbytes: int) -> None:
     given, found = np.random.default_rng(0).integers(1, 255, nbytes, np.uint8), np.zeros(nbytes + 2, np.uint8)

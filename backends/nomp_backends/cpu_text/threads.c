@@ -23,8 +23,16 @@ struct nomp_stretch {
   size_t end, step;
 };
 
+/* A thread that has a processor of its own. */
+struct nomp_bound {
+  pthread_t thread;
+  int processor;
+};
+
 struct nomp_pool {
   size_t threads;
+  struct nomp_bound *bound; /* all but the first one, or NULL */
+  int left;                 /* the processor that none of them has */
   long patience; /* nanoseconds for which a thread looks for new work before it sleeps */
   pthread_mutex_t working, lock;
   pthread_cond_t news;
@@ -98,15 +106,43 @@ static void nomp_block_signals(sigset_t *before) {
   pthread_sigmask(SIG_BLOCK, &others, before);
 }
 
-/* Have a thread that is about to be made run on one of the processors, number of them but for the one that asks. */
-static void nomp_bind(pthread_attr_t *attributes, size_t number, const int *processors) {
+/* Have a thread run on its processor. */
+static void nomp_bind(const struct nomp_bound *bound) {
 #ifdef __linux__
   cpu_set_t own;
-  size_t place = 0;
-  for (int here = sched_getcpu(); processors[place] == here || --number; place++) continue;
   CPU_ZERO(&own);
-  CPU_SET(processors[place], &own);
-  pthread_attr_setaffinity_np(attributes, sizeof own, &own);
+  CPU_SET(bound->processor, &own);
+  pthread_setaffinity_np(bound->thread, sizeof own, &own);
+#endif
+}
+
+/*
+ * The thread that has work may run everywhere, and Linux moves it: the one whose processor it is on now goes to the one
+ * that is left, or the two would take turns.
+ */
+static void nomp_make_way(void) {
+#ifdef __linux__
+  int here = sched_getcpu();
+  if (!pool->bound || here == pool->left) return;
+  for (struct nomp_bound *bound = pool->bound + 1; bound < pool->bound + pool->threads; bound++)
+    if (bound->processor == here) {
+      bound->processor = pool->left, pool->left = here;
+      nomp_bind(bound);
+      return;
+    }
+#endif
+}
+
+/* Give each thread one of as many *processors*, but the one where this thread is. */
+static void nomp_place(const int *processors) {
+#ifdef __linux__
+  const int *next = processors;
+  pool->left = sched_getcpu();
+  for (struct nomp_bound *bound = pool->bound + 1; bound < pool->bound + pool->threads; bound++, next++) {
+    if (*next == pool->left) next++;
+    bound->processor = *next;
+    nomp_bind(bound);
+  }
 #endif
 }
 
@@ -120,17 +156,17 @@ EXPORT int nomp_make_threads(size_t threads, long patience, const int *processor
   if (!pool) return 1;
   *pool = (struct nomp_pool){.threads = 1, .patience = patience};
   pthread_mutex_init(&pool->working, NULL), pthread_mutex_init(&pool->lock, NULL), pthread_cond_init(&pool->news, NULL);
+  struct nomp_bound *bound = processors ? calloc(threads, sizeof *bound) : NULL;
   sigset_t before;
   nomp_block_signals(&before);
-  for (int failed = 0; !failed && pool->threads < threads; pool->threads += !failed) {
-    pthread_t made;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    if (processors) nomp_bind(&attributes, pool->threads, processors);
-    failed = pthread_create(&made, &attributes, nomp_worker, (void *)pool->threads);
-    pthread_attr_destroy(&attributes);
-    if (!failed) pthread_detach(made);
+  pthread_t made;
+  while (pool->threads < threads && !pthread_create(&made, NULL, nomp_worker, (void *)pool->threads)) {
+    if (bound) bound[pool->threads].thread = made;
+    pthread_detach(made);
+    pool->threads++;
   }
+  pool->bound = bound;
+  if (bound) nomp_place(processors);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return 0;
 }
@@ -154,6 +190,7 @@ EXPORT int nomp_share_out(const struct nomp_work *work) {
     work->run(work, 0, work->parts);
     return 0;
   }
+  nomp_make_way();
   pool->work = work;
   pool->stretches = threads;
   for (size_t number = 0; number < threads; number++) {
