@@ -156,7 +156,8 @@ def _default(
     proven = not variant.wraps or reduction.is_pure(region)  # that what iterations write is apart
     parts = reduction.parts(region, _accumulators(device), cpu) if proven else ()
     if not (parts or variant.wraps):
-        parts = schedule.parts(region, shares or usual_shares(device.compute_units), cpu, variant.apart, lanes)
+        most, few = shares or usual_shares(device.compute_units), shares or usual_shares(device.compute_units, True)
+        parts = schedule.parts(region, most, cpu, variant.apart, lanes, few)
     return _in_parts(parts, device, jit, variant) or _in_order(region, device, jit, variant)
 
 

@@ -32,6 +32,8 @@ from nomp.walks import bodies, mentioned_in, names, walk
 
 LIGHT = 1024
 """How many iterations an item of a CPU has at least, those of inner loops included: so many are worth its start."""
+HEAVY = 1 << 15
+"""How many it has if there are more items than threads need: the start of one takes less than a hundredth of theirs."""
 MOST_PIECES = 16
 """How many statements a loop that is cut may have: each pair of them is compared."""
 
@@ -60,12 +62,13 @@ def divided_loops(region: Region) -> tuple[str, ...]:
 
 
 def parts(
-    region: Region, most: int, cpu: bool = False, apart: bool = True, lanes: int | None = None
+    region: Region, most: int, cpu: bool = False, apart: bool = True, lanes: int | None = None, few: int | None = None
 ) -> tuple[Part, ...]:
     """*region* on a grid, () where nothing in it is parallel.
 
-    *cpu*: for a CPU, on up to *most* items.  *apart*: no two of its arrays share an element that is written.  *lanes*:
-    how many items of a GPU share a row that is summed up, where a script has said so.
+    *cpu*: for a CPU, on up to *most* items, or *few* if more would have less than `HEAVY` iterations each.  *apart*: no
+    two of its arrays share an element that is written.  *lanes*: how many items of a GPU share a row that is summed up,
+    where a script has said so.
     """
     unique = names(region).unique
     made: list[Part] = []
@@ -74,7 +77,7 @@ def parts(
         if piece.kind == "sequential":
             made.append(Part(whole))
         else:
-            made += [_on_cpu(whole, most, apart, unique)] if cpu else _on_gpu(whole, lanes, unique)
+            made += [_on_cpu(whole, (few or most, most), apart, unique)] if cpu else _on_gpu(whole, lanes, unique)
     return tuple(made)
 
 
@@ -171,11 +174,11 @@ def _joined(first: _Piece, second: _Piece) -> _Piece | None:
 # ---------------------------------------------------------------------------------------------------- dividing it
 
 
-def _on_cpu(region: Region, most: int, apart: bool, unique: Unique) -> Part:
+def _on_cpu(region: Region, counts: tuple[int, int], apart: bool, unique: Unique) -> Part:
     (loop,) = region.body
     assert isinstance(loop, For)
     read_only = {param.name for param in region.params if apart and not param.writes}
-    everyone, derived = _shares(loop, read_only, most, _proofs(region), partial(_known, region), unique)
+    everyone, derived = _shares(loop, read_only, counts, _proofs(region), partial(_known, region), unique)
     made = _made(region, gpu_schedule.Spread(everyone, derived, {everyone.iname: "g.0"}))
     return replace(made, widths=cpu_schedule.widths(made.region.body))
 
@@ -206,20 +209,30 @@ def _made(region: Region, spread: gpu_schedule.Spread) -> Part:
 
 
 def _shares(
-    loop: For, read_only: set[str], most: int, proofs: cpu_schedule.Proofs, known: Callable[[For], bool],
+    loop: For, read_only: set[str], counts: tuple[int, int], proofs: cpu_schedule.Proofs, known: Callable[[For], bool],
     unique: Unique,
 ) -> tuple[For, dict[str, Expr]]:  # fmt: skip
+    """*loop* in shares, and the scalars that this needs: a few shares, or most that there may be (*counts*)."""
     copied, loop = small_operands.transposed(loop, read_only, proofs, unique)
-    least = quotient(Const(LIGHT, INDEX), _work(loop.body, known) or Const(LIGHT, INDEX))
-    count = Binary("min", Const(most, INDEX), quotient(trip_count(loop), least), INDEX)
+    work, total = _work(loop.body, known), trip_count(loop)
+
+    def shares(least: int) -> Expr:
+        """So many that each has at least so many iterations."""
+        return quotient(total, quotient(Const(least, INDEX), work or Const(least, INDEX)))
+
+    few, most = counts
+    count = Binary("min", Const(few, INDEX), shares(LIGHT), INDEX)
+    if few < most:  # a multiple of few, which all threads have as many of
+        times = Binary("min", Const(most // few, INDEX), Binary("/", shares(HEAVY), Const(few, INDEX), INDEX), INDEX)
+        count = Binary("max", count, Binary("*", Const(few, INDEX), times, INDEX), INDEX)
     grain = Const(cpu_schedule.together(loop, proofs).count, INDEX)
-    fair = quotient(trip_count(loop), Binary("max", Const(1, INDEX), count, INDEX))
+    fair = quotient(total, Binary("max", Const(1, INDEX), count, INDEX))
     size = Binary("max", Const(1, INDEX), Binary("*", quotient(fair, grain), grain, INDEX), INDEX)
     items = Var(unique("_items"), INDEX)
     everyone, derived = divided(
         loop, items, size, unique, lambda item, share: (*copied, *cpu_schedule.arranged(share, proofs, unique))
     )
-    return everyone, derived | {items.name: quotient(trip_count(loop), size)}
+    return everyone, derived | {items.name: quotient(total, size)}
 
 
 def _work(body: tuple[Stmt, ...], known: Callable[[For], bool]) -> Expr | None:

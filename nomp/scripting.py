@@ -19,10 +19,10 @@ LANES = (1, 2, 4, 8, 16, 32)
 """How many items of a GPU can share a row."""
 
 
-def usual_shares(units: int) -> int:
+def usual_shares(units: int, few: bool = False) -> int:
     """Among how many items a loop is divided on a CPU of so many *units*, where no script says: enough to keep all of
-    them busy when some are slower."""
-    return 16 * max(4, units)
+    them busy when some are slower; *few* where iterations are not many, either."""
+    return 4 * units if few else 16 * max(4, units)
 
 
 @dataclass(frozen=True, slots=True)
