@@ -213,11 +213,9 @@ def _is_of_queries(knl: Any, array: str, parts: Parts, others: set[str]) -> bool
 
 def _in_memory(knl: Any, array: str, group: str, rows: int) -> Any:
     """*knl* with what a group uses of *array* in its memory."""
-    entry, subscripts = knl.default_entrypoint, kernel.mentions(knl, array)
-    used = get_dependencies(tuple(subscripts)) & entry.all_inames()
+    used = get_dependencies(tuple(kernel.mentions(knl, array))) & knl.default_entrypoint.all_inames()
     knl = kernel.fetched(kernel.in_one_domain(knl, {group, *used}), array, {group}, used - {group}, tag="for")
-    made = [f"{array}_{number}" for number in range(len(subscripts[0]))]
-    *lines, last = (name for name in made if name in knl.default_entrypoint.all_inames())
+    *lines, last = (name for name in kernel.copying(knl, array) if name in knl.default_entrypoint.all_inames())
     knl = _shared_out(knl, lines[-1] if lines else "", last, rows)
     return lp.tag_inames(knl, {f"{name}_outer": AT_ONCE for name in (*lines[-1:], last)})
 

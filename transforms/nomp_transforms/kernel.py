@@ -228,7 +228,7 @@ def fetched(
     knl = _copied(knl, array, outer, sweep, f"{array}_here", LOCAL, tag)
     if tag:
         return knl
-    made = [name for name in _copying(knl, array) if name in knl.default_entrypoint.all_inames()]
+    made = [name for name in copying(knl, array) if name in knl.default_entrypoint.all_inames()]
     tags = dict(zip(reversed(made), (*axes, *[UNROLLED] * len(made)), strict=False))
     return lp.tag_inames(knl, tags)
 
@@ -239,12 +239,12 @@ def _copied(
     """*knl* with what *sweep* goes through of *array* in its *copy*, made once for each iteration of *outer*."""
     swept = sorted(get_dependencies(tuple(mentions(knl, array))) & {*sweep})
     return lp.add_prefetch(
-        knl, array, swept, fetch_outer_inames=frozenset(outer), default_tag=tag, dim_arg_names=_copying(knl, array),
+        knl, array, swept, fetch_outer_inames=frozenset(outer), default_tag=tag, dim_arg_names=copying(knl, array),
         temporary_name=copy, temporary_address_space=space,
     )  # fmt: skip
 
 
-def _copying(knl: Any, array: str) -> list[str]:
+def copying(knl: Any, array: str) -> list[str]:
     """What the loops are called that copy *array*, one for each of its dimensions."""
     return [f"{array}_{number}" for number in range(len(knl.default_entrypoint.arg_dict[array].shape))]
 
